@@ -1,0 +1,13 @@
+# Every library is a Debian package (docs/dependencies.md); scripts/setup installs them.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(CPUINFO REQUIRED IMPORTED_TARGET libcpuinfo)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(CYAML REQUIRED IMPORTED_TARGET libcyaml)
+pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libturbojpeg)
+pkg_check_modules(SPNG REQUIRED IMPORTED_TARGET spng)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+find_library(PTHREADPOOL_LIBRARY pthreadpool REQUIRED)
+find_path(PTHREADPOOL_INCLUDE pthreadpool.h REQUIRED)
+find_path(RANDOM123_INCLUDE Random123/philox.h REQUIRED)

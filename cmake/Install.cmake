@@ -1,0 +1,1 @@
+# Set by the install step of the build; see docs.
