@@ -19,11 +19,14 @@ void file_map_close(file_map *m);                            /* zeroed map allow
 bool file_read(const char *path, buffer *b, error *e);
 
 /* Writes to "path.tmp.PID.N" beside path; commit flushes, fsyncs, renames over path and fsyncs the
-   folder. Until commit returns true the old file is intact. abort removes the temporary file;
-   abort after commit or on a zeroed writer does nothing. */
+   folder. Until the rename the old file is intact, after it the new one is whole: when the last
+   step fails, commit returns false though the new file is in place. commit ends the writer
+   whatever it returns and leaves no temporary file. abort removes the temporary file; abort after
+   commit or on a zeroed writer does nothing. */
 typedef struct file_writer {
     const allocator *alloc;
     char *path, *tmp;
+    size_t tmp_size;
     int fd;
     bool open;
     uint64_t written;
@@ -52,7 +55,7 @@ bool folder_list_read(folder_list *l, const allocator *a, const char *path, erro
 void folder_list_free(folder_list *l);
 
 /* Hooks for fault tests: when set, called before each system call of this file with its name
-   ("open" "read" "write" "fsync" "rename"); true = pretend it failed with EIO. Null otherwise.
+   ("open" "read" "mmap" "write" "fsync" "rename"); true = pretend it failed with EIO. Null otherwise.
    The hook travels in the thread, not in a global: tests set it around one call. */
 typedef bool (*file_fault_fn)(void *user, const char *call);
 void file_fault_set(file_fault_fn fn, void *user); /* thread-local, tests only */

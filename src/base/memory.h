@@ -56,6 +56,7 @@ char *arena_printf(arena *a, error *e, const char *fmt, ...) INGOT_PRINTF(3, 4);
 void arena_free(arena *a);                                           /* usable again after */
 
 /* Growing byte buffer with a stated maximum (0 = 1 GiB). data is NUL-terminated beyond len. */
+#define BUFFER_MAX ((size_t)1 << 30)
 typedef struct buffer {
     const allocator *alloc;
     char *data;
@@ -64,10 +65,13 @@ typedef struct buffer {
 
 void buffer_init(buffer *b, const allocator *alloc, size_t max);
 bool buffer_add(buffer *b, const void *p, size_t n, error *e);
+/* Makes room for `extra` more bytes and the NUL. */
+bool buffer_reserve(buffer *b, size_t extra, error *e);
 bool buffer_printf(buffer *b, error *e, const char *fmt, ...) INGOT_PRINTF(3, 4);
 void buffer_free(buffer *b);
 
-/* Makes room for one more element in a plain array: VEC_PUSH(alloc, v, n, cap, elem, e). */
+/* Makes room for `need` elements in a plain array of *cap, growing by doubling; new elements are
+   not initialised. Freed with mem_free(a, v, cap * elem_size). */
 bool vec_reserve(const allocator *a, void **v, size_t elem_size, size_t need, size_t *cap,
                  const char *what, error *e);
 

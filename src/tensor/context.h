@@ -24,6 +24,7 @@ struct ingot_context {
     void *log_user;
     scope *scope;  /* innermost; the root scope lives as long as the context */
     scope root;
+    size_t lost_scopes; /* begun without memory: their ends do nothing */
     struct engine *engine; /* runtime/engine.h */
 };
 
