@@ -14,6 +14,8 @@ struct ingot_tensor {
     storage *mem;        /* NULL while symbolic */
     struct value *value; /* the IR value of the trace or tape it belongs to; NULL = none yet */
     uint64_t trace;      /* serial number of that trace or tape: a stale value is ignored */
+    ingot_tensor *sibling; /* the next result of the op that made it */
+    struct ingot_parameter *param; /* whose memory it is; NULL = a plain tensor */
 };
 
 /* In the innermost scope, without memory or value. NULL = error set in ctx. */
