@@ -3,6 +3,7 @@
 
 #include <Random123/philox.h>
 #include <math.h>
+#include <string.h>
 
 /* Flips the key when children are derived, so that no child's key is a word that the parent's
    own stream gives out. */
@@ -69,17 +70,66 @@ uint64_t rng_below(rng_key k, uint64_t i, uint64_t n)
     return mul_high(rng_u64(k, i), n);
 }
 
+/* The C library's log, sin and cos differ in the last bit between versions and CPUs; these use
+   basic arithmetic alone, which IEEE 754 fixes, so that normals are the same everywhere. */
+
+/* log of u in [2^-53, 1]: u = m * 2^e with m in [sqrt(1/2), sqrt(2)), log m = 2 atanh(s). */
+static double exact_log(double u)
+{
+    uint64_t x;
+    int e;
+    double m, s, z, sum = 0.0;
+
+    memcpy(&x, &u, sizeof(x));
+    e = (int)(x >> 52) - 1023;
+    x = (x & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1023) << 52;
+    memcpy(&m, &x, sizeof(m));
+    if (m >= 1.4142135623730951) {
+        m *= 0.5;
+        e++;
+    }
+    s = (m - 1.0) / (m + 1.0);
+    z = s * s;
+    for (int k = 25; k >= 3; k -= 2) /* z <= 0.0295: the next term is below 2^-66 */
+        sum = (sum + 1.0 / k) * z;
+    return e * 0.6931471805599453 + (2.0 * s + 2.0 * s * sum);
+}
+
+/* Taylor series on [-pi/4, pi/4]; the terms left out are below 2^-58. */
+static double small_sin(double x)
+{
+    double z = x * x, sum = 0.0;
+
+    for (int k = 16; k >= 2; k -= 2)
+        sum = (1.0 + sum) * -z / (double)(k * (k + 1));
+    return x + x * sum;
+}
+
+static double small_cos(double x)
+{
+    double z = x * x, sum = 0.0;
+
+    for (int k = 17; k >= 1; k -= 2)
+        sum = (1.0 + sum) * -z / (double)(k * (k + 1));
+    return 1.0 + sum;
+}
+
+/* Box-Muller: block i/2 gives radius and angle; even i take the cosine, odd ones the sine. */
 double rng_normal(rng_key k, uint64_t i)
 {
-    const double tau = 6.283185307179586476925;
     uint32_t w[4];
-    double u, angle, r;
+    double u, turns, x;
+    int quarter;
 
     rng_block(k, i >> 1, w);
     u = (double)((join(w[0], w[1]) >> 11) + 1) * 0x1p-53; /* (0, 1]: its log is finite */
-    angle = tau * ((double)(join(w[2], w[3]) >> 11) * 0x1p-53);
-    r = sqrt(-2.0 * log(u));
-    return i & 1 ? r * sin(angle) : r * cos(angle);
+    turns = (double)(join(w[2], w[3]) >> 11) * 0x1p-51;   /* in quarters of the circle */
+    quarter = (int)(turns + 0.5);
+    x = (turns - quarter) * 1.5707963267948966; /* the difference is exact */
+    if (i & 1)
+        quarter += 3; /* sin(x) = cos(x - pi/2) */
+    x = quarter & 1 ? -small_sin(x) : small_cos(x);
+    return sqrt(-2.0 * exact_log(u)) * (quarter & 2 ? -x : x);
 }
 
 void rng_permutation(rng_key k, int64_t *p, int64_t n)
