@@ -67,6 +67,25 @@ INGOT_API int64_t ingot_tensor_count(const ingot_tensor *t);
 INGOT_API void *ingot_tensor_data(ingot_tensor *t);
 /** Element i as a double; NaN with an error when t has no data or i is outside. */
 INGOT_API double ingot_tensor_item(ingot_tensor *t, int64_t i);
+/** The number of a stream of random numbers by its name. */
+INGOT_API uint64_t ingot_stream(const char *name);
+/** Fills t, of f32 or f64, with random numbers: a function of the context's seed, the stream and
+    each element's position alone. Uniform in [low, high); normal; normal but drawn again until
+    within `cut` standard deviations (positive) of the mean. */
+INGOT_API ingot_status ingot_fill_uniform(ingot_context *ctx, ingot_tensor *t, uint64_t stream,
+                                          double low, double high);
+INGOT_API ingot_status ingot_fill_normal(ingot_context *ctx, ingot_tensor *t, uint64_t stream,
+                                         double mean, double std);
+INGOT_API ingot_status ingot_fill_truncated_normal(ingot_context *ctx, ingot_tensor *t,
+                                                   uint64_t stream, double mean, double std,
+                                                   double cut);
+
+/** Zeroed memory of the context's allocator, aligned to 16 bytes, for the state of user code. NULL
+    with an error when there is none. */
+INGOT_API void *ingot_alloc(ingot_context *ctx, size_t size);
+/** NULL p is allowed. */
+INGOT_API void ingot_free(ingot_context *ctx, void *p);
+
 /** Prints dtype, shape and values (long ones shortened) as one string into buf; returns buf. */
 INGOT_API const char *ingot_tensor_text(ingot_tensor *t, char *buf, size_t size);
 
