@@ -202,7 +202,7 @@ INGOT_API ingot_cell *ingot_nn_flatten(ingot_context *ctx);
 
 /** All zero = the defaults. */
 typedef struct ingot_nn_loss_options {
-    const char *reduction;  /**< "mean" (NULL), "sum" or "none"; must outlive the cell */
+    const char *reduction;  /**< "mean" (NULL), "sum" or "none" */
     double label_smoothing; /**< cross-entropy: share of the target spread over all classes */
 } ingot_nn_loss_options;
 /** Softmax and cross-entropy. logits: [N, C]; target: [N] i32 or i64 in [0, C), or [N, C] floating

@@ -70,8 +70,8 @@ INGOT_API double ingot_tensor_item(ingot_tensor *t, int64_t i);
 /** The number of a stream of random numbers by its name. */
 INGOT_API uint64_t ingot_stream(const char *name);
 /** Fills t, of f32 or f64, with random numbers: a function of the context's seed, the stream and
-    each element's position alone. Uniform in [low, high); normal; normal but drawn again until
-    within `cut` standard deviations (positive) of the mean. */
+    each element's position alone. Uniform in [low, high), up to rounding; normal; normal but drawn
+    again until within `cut` (at least 0.1) standard deviations of the mean. */
 INGOT_API ingot_status ingot_fill_uniform(ingot_context *ctx, ingot_tensor *t, uint64_t stream,
                                           double low, double high);
 INGOT_API ingot_status ingot_fill_normal(ingot_context *ctx, ingot_tensor *t, uint64_t stream,
