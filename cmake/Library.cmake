@@ -4,6 +4,9 @@ set(INGOT_GEN ${CMAKE_BINARY_DIR}/gen)
 
 function(ingot_layer name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
+  if(NOT sources)
+    return() # a layer that is still to come
+  endif()
   add_library(layer_${name} OBJECT ${sources})
   target_include_directories(layer_${name} PUBLIC
     ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include ${INGOT_GEN})

@@ -10,16 +10,16 @@ INGOT_BEGIN_C
 #define INGOT_MAX_RANK 8
 
 /** Element types: code, short name, bytes. f16 is IEEE binary16, bf16 is bfloat16. */
-#define INGOT_DTYPE_MAP(X)                                                                         \
-    X(F32, "f32", 4)                                                                               \
-    X(F16, "f16", 2)                                                                               \
-    X(BF16, "bf16", 2)                                                                             \
-    X(F64, "f64", 8)                                                                               \
-    X(I8, "i8", 1)                                                                                 \
-    X(U8, "u8", 1)                                                                                 \
-    X(I16, "i16", 2)                                                                               \
-    X(I32, "i32", 4)                                                                               \
-    X(I64, "i64", 8)                                                                               \
+#define INGOT_DTYPE_MAP(X) \
+    X(F32, "f32", 4)       \
+    X(F16, "f16", 2)       \
+    X(BF16, "bf16", 2)     \
+    X(F64, "f64", 8)       \
+    X(I8, "i8", 1)         \
+    X(U8, "u8", 1)         \
+    X(I16, "i16", 2)       \
+    X(I32, "i32", 4)       \
+    X(I64, "i64", 8)       \
     X(BOOL, "bool", 1)
 
 typedef enum ingot_dtype {
@@ -42,8 +42,8 @@ typedef struct ingot_ints {
     const int64_t *v;
     int n;
 } ingot_ints;
-#define INGOT_INTS(...)                                                                            \
-    ((ingot_ints){(const int64_t[]){__VA_ARGS__},                                                  \
+#define INGOT_INTS(...)                           \
+    ((ingot_ints){(const int64_t[]){__VA_ARGS__}, \
                   (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))})
 
 /** A tensor with a copy of `data` (row-major, `shape`; NULL = zeros).
@@ -53,8 +53,8 @@ INGOT_API ingot_tensor *ingot_tensor_new(ingot_context *ctx, ingot_dtype dt, ing
 /** A tensor of one element. */
 INGOT_API ingot_tensor *ingot_scalar(ingot_context *ctx, ingot_dtype dt, double value);
 /** A tensor of `shape` with every element equal to `value`. */
-INGOT_API ingot_tensor *ingot_full(ingot_context *ctx, ingot_dtype dt, ingot_ints shape,
-                                   double value);
+INGOT_API ingot_tensor *ingot_tensor_full(ingot_context *ctx, ingot_dtype dt, ingot_ints shape,
+                                          double value);
 
 /** Dtype, rank, one dimension (axis may be negative; the batch of a traced graph may be -1) and
     number of elements. NULL gives INGOT_F32, 0, 0 and 0. */

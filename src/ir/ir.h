@@ -10,8 +10,8 @@ typedef struct graph graph;
 
 struct value {
     node *def;
-    int index;  /* which result of def */
-    int id;     /* dense in the graph: passes index side arrays with it */
+    int index; /* which result of def */
+    int id;    /* dense in the graph: passes index side arrays with it */
     type type;
 };
 
@@ -27,7 +27,7 @@ typedef enum node_form {
 
 struct node {
     node_form form;
-    const op *op;     /* NODE_OP only */
+    const op *op; /* NODE_OP only */
     int n_in, n_out;
     value **in;       /* NULL entries: absent optional inputs */
     value *out;       /* n_out of them */
@@ -76,7 +76,7 @@ value *ir_emit_op(builder *b, const op *op, value *const *in, int n_in, const at
 value *ir_input(builder *b, const char *name, const type *t);
 value *ir_param(builder *b, const char *name, const type *t);
 value *ir_const(builder *b, const type *t, const void *data);
-value *ir_scalar(builder *b, dtype dt, double v);      /* rank 0 */
+value *ir_scalar(builder *b, dtype dt, double v); /* rank 0 */
 value *ir_fused(builder *b, graph *region, value *const *in, int n_in, const char *name);
 /* Result i of the node that v is a result of. */
 value *ir_result(value *v, int i);

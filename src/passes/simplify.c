@@ -132,7 +132,7 @@ static value *simplify_node(rewriter *w, const node *n, value *const *in)
     if (same && (node_is(n, "reshape") || node_is(n, "broadcast_to") || node_is(n, "cast")))
         return in[0];
     if (node_is(n, "reshape") && node_is(in[0]->def, "reshape"))
-        return ir_reshape(&w->b, in[0]->def->in[0], (ints){out->dim, out->rank});
+        return ir_reshape(&w->b, in[0]->def->in[0], (ints){out->dim, out->rank}, true);
     if (node_is(n, "transpose") && is_identity_perm(node_attr(n, "perm")->a))
         return in[0];
     if (node_is(n, "transpose") && node_is(in[0]->def, "transpose"))

@@ -6,6 +6,7 @@
 #include "runtime/engine.h"
 #include "runtime/trace.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const op *op_of_row(const engine *eng, const op_row *row)
@@ -87,6 +88,40 @@ ingot_tensor *ingot_result(ingot_context *ctx, ingot_tensor *t, int i)
     if (!x || i < 0)
         fail(&ctx->err, INGOT_E_ARGUMENT, "result %d: the op has fewer results", i);
     return i < 0 ? NULL : x;
+}
+
+/* With starts and sizes of the other axes left whole. */
+ingot_status ingot_split(ingot_context *ctx, ingot_tensor *x, ingot_ints sizes, int64_t axis,
+                         ingot_tensor **out)
+{
+    int64_t start[MAX_RANK] = {0}, size[MAX_RANK];
+    int rank = ingot_tensor_rank(x);
+    int64_t at = axis < 0 ? axis + rank : axis, sum = 0;
+
+    if (!context_ok(ctx) || !x)
+        return ctx && ctx->err.code ? ctx->err.code : INGOT_E_ARGUMENT;
+    if (at < 0 || at >= rank) {
+        fail(&ctx->err, INGOT_E_ARGUMENT, "split: axis %" PRId64 " is outside [-%d, %d)", axis,
+             rank, rank);
+        return ctx->err.code;
+    }
+    for (int i = 0; i < sizes.n; i++)
+        if (sizes.v[i] < 0 || !i64_add(sum, sizes.v[i], &sum))
+            sum = -1;
+    if (sum != x->type.dim[at]) {
+        fail(&ctx->err, INGOT_E_SHAPE,
+             "split: the sizes add up to %" PRId64 " and axis %" PRId64 " has %" PRId64, sum, axis,
+             x->type.dim[at]);
+        return ctx->err.code;
+    }
+    for (int i = 0; i < rank; i++)
+        size[i] = -1;
+    for (int i = 0; i < sizes.n; i++) {
+        size[at] = sizes.v[i];
+        out[i] = ingot_slice(ctx, x, (ingot_ints){start, rank}, (ingot_ints){size, rank}, NULL);
+        start[at] += sizes.v[i];
+    }
+    return ctx->err.code;
 }
 
 #include "ops/builders.inc"

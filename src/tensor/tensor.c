@@ -115,7 +115,7 @@ ingot_tensor *ingot_tensor_new(ingot_context *ctx, ingot_dtype dt, ingot_ints sh
     return h;
 }
 
-ingot_tensor *ingot_full(ingot_context *ctx, ingot_dtype dt, ingot_ints shape, double value)
+ingot_tensor *ingot_tensor_full(ingot_context *ctx, ingot_dtype dt, ingot_ints shape, double value)
 {
     ingot_tensor *h = ingot_tensor_new(ctx, dt, shape, NULL);
     size_t size, bytes, done;
@@ -136,7 +136,7 @@ ingot_tensor *ingot_full(ingot_context *ctx, ingot_dtype dt, ingot_ints shape, d
 
 ingot_tensor *ingot_scalar(ingot_context *ctx, ingot_dtype dt, double value)
 {
-    return ingot_full(ctx, dt, (ingot_ints){NULL, 0}, value);
+    return ingot_tensor_full(ctx, dt, (ingot_ints){NULL, 0}, value);
 }
 
 ingot_dtype ingot_tensor_dtype(const ingot_tensor *t)

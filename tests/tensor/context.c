@@ -25,7 +25,7 @@ static void tensors_die_with_their_scope(void **state)
     before = heap.live_objects;
     ingot_scope_begin(ctx);
     for (int i = 0; i < 5; i++)
-        assert_non_null(ingot_full(ctx, INGOT_I32, INGOT_INTS(10), i));
+        assert_non_null(ingot_tensor_full(ctx, INGOT_I32, INGOT_INTS(10), i));
     ingot_scope_begin(ctx);
     t = tensor_detach(ingot_scalar(ctx, INGOT_F32, 7));
     ingot_scope_end(ctx);
@@ -118,12 +118,12 @@ static void fills_reach_every_element(void **state)
     (void)state;
     for (int64_t n = 0; n < 40; n++)
         for (int d = 0; d <= INGOT_BOOL; d++) {
-            ingot_tensor *t = ingot_full(ctx, (ingot_dtype)d, INGOT_INTS(n), 3.0);
+            ingot_tensor *t = ingot_tensor_full(ctx, (ingot_dtype)d, INGOT_INTS(n), 3.0);
 
             for (int64_t i = 0; i < n; i++)
                 assert_true(ingot_tensor_item(t, i) == (d == INGOT_BOOL ? 1.0 : 3.0));
         }
-    ingot_tensor *zero = ingot_full(ctx, INGOT_F32, INGOT_INTS(3), -0.0);
+    ingot_tensor *zero = ingot_tensor_full(ctx, INGOT_F32, INGOT_INTS(3), -0.0);
     assert_true(signbit(ingot_tensor_item(zero, 2)));
     context_free(ctx);
 }
@@ -152,7 +152,7 @@ static void texts_are_cut_in_the_middle(void **state)
 static void build_some(ingot_context *ctx)
 {
     ingot_scope_begin(ctx);
-    ingot_full(ctx, INGOT_F64, INGOT_INTS(100), 1.5);
+    ingot_tensor_full(ctx, INGOT_F64, INGOT_INTS(100), 1.5);
     ingot_scope_begin(ctx);
     ingot_tensor_new(ctx, INGOT_F32, INGOT_INTS(1000, 1000), NULL);
     ingot_scalar(ctx, INGOT_I8, 1);
