@@ -235,8 +235,8 @@ ingot_cell *ingot_net_by_name(ingot_context *ctx, const char *name, const ingot_
         return ingot_net_mlp(ctx, opt);
     if (name && strcmp(name, "resnet") == 0)
         return ingot_net_resnet(ctx, opt);
-    if (depth && opt) {
-        o = *opt;
+    if (depth) {
+        o = opt ? *opt : (ingot_net_options){0};
         o.depth = depth;
         return ingot_net_resnet(ctx, &o);
     }

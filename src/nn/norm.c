@@ -69,6 +69,11 @@ static int64_t samples_of(ingot_context *ctx, const ingot_tensor *x, int64_t fea
     return 0;
 }
 
+static ingot_tensor *constant(ingot_context *ctx, int64_t features, double value)
+{
+    return ingot_tensor_full(ctx, INGOT_F32, INGOT_INTS(features), value);
+}
+
 static ingot_tensor *batch_norm(ingot_context *ctx, ingot_cell *cell, ingot_tensor *const *in,
                                 int n_in, void *user)
 {
@@ -79,10 +84,8 @@ static ingot_tensor *batch_norm(ingot_context *ctx, ingot_cell *cell, ingot_tens
 
     if (!cell_inputs(ctx, "batch_norm", 1, n_in))
         return NULL;
-    scale =
-        c->affine ? cell_tensor(cell, 0) : ingot_full(ctx, INGOT_F32, INGOT_INTS(c->features), 1.0);
-    shift =
-        c->affine ? cell_tensor(cell, 1) : ingot_full(ctx, INGOT_F32, INGOT_INTS(c->features), 0.0);
+    scale = c->affine ? cell_tensor(cell, 0) : constant(ctx, c->features, 1.0);
+    shift = c->affine ? cell_tensor(cell, 1) : constant(ctx, c->features, 0.0);
     mean = cell_tensor(cell, first);
     var = cell_tensor(cell, first + 1);
     if (!ingot_training(ctx))
