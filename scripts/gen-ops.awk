@@ -182,8 +182,8 @@ BEGIN {
     }
 }
 # A field's text may go over several lines, as adjacent literals; it ends with the comma.
-/^ *\.(sig|doc) = "/ { field = $0 ~ /\.sig/ ? "sig" : "doc"; text = "" }
-field != "" && /"/ {
+/^ *\.(sig|doc) =/ { field = $0 ~ /\.sig/ ? "sig" : "doc"; text = "" }
+field != "" && /"/ { # a lone ".sig =" is followed by its text
     text = text literal($0)
     if ($0 !~ /,[ \t]*$/) next
     if (field == "sig") sig = text
