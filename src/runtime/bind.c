@@ -80,8 +80,8 @@ static bool no_kernel(const engine *eng, const node *n, error *e)
                                 n->in[i] ? type_text(&n->in[i]->type, t) : "_");
     }
     return fail(e, INGOT_E_UNSUPPORTED, "op '%s'%s%s%s: device '%s' (%s) has no kernel for (%s)",
-                n->op->name, n->name ? " (" : "", n->name ? n->name : "", n->name ? ")" : "",
-                eng->dev->name, eng->mach.isa, text);
+                n->form == NODE_OP ? n->op->name : "fused", n->name ? " (" : "",
+                n->name ? n->name : "", n->name ? ")" : "", eng->dev->name, eng->mach.isa, text);
 }
 
 /* A result may take the place of an input that is walked like it: one of the space's own shape.
@@ -133,6 +133,7 @@ bool node_bind(const engine *eng, const node *n, arena *mem, bound *out, error *
                          n->name ? n->name : "", n->name ? ")" : "");
         return false;
     }
+    c->scratch = (c->scratch + 63) & ~(size_t)63; /* each worker's piece is 64-aligned */
     out->needs.inplace = loop ? loop_inplace(n, c->extra) : out->row->inplace;
     out->needs.work = c->work;
     return true;
