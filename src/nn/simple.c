@@ -55,7 +55,7 @@ ingot_cell *ingot_nn_tanh(ingot_context *ctx)
 
 static ingot_tensor *flatten(ingot_context *ctx, ingot_tensor *x)
 {
-    return ingot_reshape(ctx, x, INGOT_INTS(0, -1));
+    return ingot_flatten(ctx, x, &(ingot_flatten_options){.start = 1});
 }
 
 ingot_cell *ingot_nn_flatten(ingot_context *ctx)
