@@ -178,7 +178,7 @@ static ingot_cell *make_stage(ingot_context *ctx, int64_t in, int64_t out, int64
                               int64_t stride)
 {
     ingot_cell *stage = empty_sequential(ctx);
-    char name[16];
+    char name[32];
 
     for (int64_t i = 0; i < blocks; i++) {
         snprintf(name, sizeof name, "%" PRId64, i);
