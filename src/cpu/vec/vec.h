@@ -24,7 +24,8 @@
      vi32_set1 load store add sub and or xor mul shl shr (logical) sra
      vi32_eq lt select
      vm32_first(n) and or not any all
-     vm32_store_u8_n(p, m, n)       1 or 0 per lane */
+     vm32_store_u8_n(p, m, n)       1 or 0 per lane
+     vf32_transpose(r)              the square of VF32_LANES vectors, in place */
 #ifndef CPU_VEC_H
 #define CPU_VEC_H
 
@@ -36,6 +37,13 @@
 #define ISA_PASTE(name, isa)  ISA_PASTE_(name, isa)
 /* The name of an external symbol of a file that is compiled once per instruction set. */
 #define ISA_FN(name) ISA_PASTE(name, INGOT_ISA)
+
+/* For bodies that are instantiated with constant arguments. */
+#if defined(__GNUC__)
+#define VEC_FORCE_INLINE inline __attribute__((always_inline))
+#else
+#define VEC_FORCE_INLINE inline
+#endif
 
 #if defined(INGOT_ISA_avx512)
 #include "cpu/vec/vec_avx512.h"

@@ -398,4 +398,32 @@ static inline float vf32_hmin(vf32 a)
     return _mm512_reduce_min_ps(a);
 }
 
+static inline void vf32_transpose(vf32 r[VF32_LANES])
+{
+    vf32 t[16], u[16];
+
+    for (int i = 0; i < 16; i += 2) {
+        t[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
+        t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4) {
+        u[i] = _mm512_shuffle_ps(t[i], t[i + 2], 0x44);
+        u[i + 1] = _mm512_shuffle_ps(t[i], t[i + 2], 0xee);
+        u[i + 2] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0x44);
+        u[i + 3] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0xee);
+    }
+    /* u[4g + c] holds columns c, c+4, c+8, c+12 of rows 4g..4g+3, one in each 128-bit part. */
+    for (int c = 0; c < 4; c++) {
+        vf32 lo0 = _mm512_shuffle_f32x4(u[c], u[4 + c], 0x88);
+        vf32 lo1 = _mm512_shuffle_f32x4(u[8 + c], u[12 + c], 0x88);
+        vf32 hi0 = _mm512_shuffle_f32x4(u[c], u[4 + c], 0xdd);
+        vf32 hi1 = _mm512_shuffle_f32x4(u[8 + c], u[12 + c], 0xdd);
+
+        r[c] = _mm512_shuffle_f32x4(lo0, lo1, 0x88);
+        r[8 + c] = _mm512_shuffle_f32x4(lo0, lo1, 0xdd);
+        r[4 + c] = _mm512_shuffle_f32x4(hi0, hi1, 0x88);
+        r[12 + c] = _mm512_shuffle_f32x4(hi0, hi1, 0xdd);
+    }
+}
+
 #endif

@@ -232,6 +232,16 @@ static inline float vf32_hmin(vf32 a)
     return m;
 }
 
+static inline void vf32_transpose(vf32 r[VF32_LANES])
+{
+    for (int i = 0; i < VF32_LANES; i++)
+        for (int l = i + 1; l < VF32_LANES; l++) {
+            float t = r[i].v[l];
+            r[i].v[l] = r[l].v[i];
+            r[l].v[i] = t;
+        }
+}
+
 #undef VEC_FN1_
 #undef VEC_FN2_
 #undef VEC_FN3_
