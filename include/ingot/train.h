@@ -59,7 +59,7 @@ typedef struct ingot_progress {
     ingot_context *ctx;
     ingot_model *model;
     uint64_t step;             /**< updates, over all epochs and interruptions */
-    int64_t epoch, epochs;     /**< the running epoch, from 0; how many it shall become */
+    int64_t epoch, epochs;     /**< epochs done; how many it shall become */
     int64_t batch, batches;    /**< batches done in this epoch (or evaluation); its batches */
     int64_t samples;           /**< in the last batch */
     double loss;               /**< of the last batch; NaN before the first */
@@ -81,7 +81,8 @@ INGOT_API ingot_callback *ingot_callback_new(ingot_context *ctx, ingot_callback_
 /** For a callback that was not added to a model. NULL is allowed. */
 INGOT_API void ingot_callback_free(ingot_callback *cb);
 /** Adds a callback, which the model takes over (also when it fails). They are called in the order
-    they were added. NULL cb: the error that made it NULL is returned. */
+    they were added, those of ingot_checkpoint after the others. NULL cb: the error that made it
+   NULL is returned. */
 INGOT_API ingot_status ingot_model_add_callback(ingot_model *m, ingot_callback *cb);
 
 /** Writes a line about the loss every `every` steps (0 = 1) and about each evaluation. out NULL =
