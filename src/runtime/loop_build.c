@@ -26,11 +26,11 @@ bool loop_lowerable(const node *n)
     return node_class(n) == OP_POINTWISE || reduction_of(n) != REDUCE_NONE;
 }
 
-static void widen(bool *f64, bool *f32, bool *ints, dtype dt)
+static void widen(bool *f64, bool *f32, bool *integers, dtype dt)
 {
     *f64 = *f64 || dt == INGOT_F64;
     *f32 = *f32 || (dtype_is_float(dt) && dt != INGOT_F64);
-    *ints = *ints || dtype_is_int(dt);
+    *integers = *integers || dtype_is_int(dt);
 }
 
 /* f64 if anything is, else f32 if anything is a float, else integers; bools alone go as f32. */
@@ -125,7 +125,7 @@ static int register_of(const region *r, const value *v)
     return -1;
 }
 
-static int add_inst(region *r, loop_op op, int a, int b, int c)
+static int add_inst(region *r, loop_op opcode, int a, int b, int c)
 {
     loop_desc *d = r->d;
 
@@ -133,19 +133,19 @@ static int add_inst(region *r, loop_op op, int a, int b, int c)
         fail(r->e, INGOT_E_INTERNAL, "fused region: more than %d registers", LOOP_REGS);
         return -1;
     }
-    d->inst[d->n_inst] = (loop_inst){.op = op, .a = a, .b = b, .c = c};
+    d->inst[d->n_inst] = (loop_inst){.op = opcode, .a = a, .b = b, .c = c};
     return d->n_in + d->n_inst++;
 }
 
 static int named_inst(region *r, const char *name, int a, int b, int c)
 {
-    int op = loop_op_find(name, strlen(name));
+    int opcode = loop_op_find(name, strlen(name));
 
-    if (op < 0) {
+    if (opcode < 0) {
         fail(r->e, INGOT_E_UNSUPPORTED, "op '%s': the loop engine has no such opcode", name);
         return -1;
     }
-    return add_inst(r, (loop_op)op, a, b, c);
+    return add_inst(r, (loop_op)opcode, a, b, c);
 }
 
 /* A pointwise node is the opcode of its name; casts and stop_gradient copy. A cast to bool asks

@@ -38,7 +38,13 @@ typedef struct loop_in {
     int64_t offset;           /* elements */
 } loop_in;
 
-typedef enum loop_reduce { REDUCE_NONE, REDUCE_SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN } loop_reduce;
+typedef enum loop_reduce {
+    REDUCE_NONE,
+    REDUCE_SUM,
+    REDUCE_PROD,
+    REDUCE_MAX,
+    REDUCE_MIN
+} loop_reduce;
 
 typedef struct loop_out {
     dtype dt;
@@ -49,9 +55,9 @@ typedef struct loop_out {
 typedef struct loop_desc {
     loop_class cls;
     int rank;
-    int64_t dim[MAX_RANK];  /* the iteration space */
-    unsigned reduce_axes;   /* bit mask; every reducing output reduces these axes; its elements
-                               are the remaining axes, row-major */
+    int64_t dim[MAX_RANK]; /* the iteration space */
+    unsigned reduce_axes;  /* bit mask; every reducing output reduces these axes; its elements
+                              are the remaining axes, row-major */
     int n_in, n_inst, n_out;
     loop_in in[LOOP_IN_MAX];
     loop_inst inst[LOOP_REGS];
