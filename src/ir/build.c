@@ -78,7 +78,7 @@ static bool inputs_given(const op *o, value *const *in, int n_in)
 static bool infer_types(builder *b, const op *o, const char *name, value *const *in, int n_in,
                         const attr *attrs, type *out)
 {
-    type small[OP_MAX_IN], *types = small;
+    type small[OP_MAX_IN] = {{0}}, *types = small;
     size_t bytes = (size_t)n_in * sizeof *types;
     bool ok;
 
@@ -264,7 +264,7 @@ node *ir_copy_node(builder *b, const node *n, value *const *in)
 
 node *copy_mapped(builder *b, const node *n, value **map)
 {
-    value *small[16], **in = small;
+    value *small[16] = {0}, **in = small;
     size_t bytes = (size_t)n->n_in * sizeof *in;
     node *c;
 

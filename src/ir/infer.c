@@ -107,7 +107,7 @@ bool infer_axes(infer *c, const char *name, int rank, unsigned *mask)
 
     *mask = axes.n ? 0 : (1u << rank) - 1u;
     for (int i = 0; i < axes.n; i++) {
-        int axis;
+        int axis = 0;
 
         if (!axis_check(c, name, axes.v[i], rank, &axis))
             return false;

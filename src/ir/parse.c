@@ -317,8 +317,8 @@ static bool parse_attrs(parser *p, const op *o, arena *mem, attr *attrs)
 
 static bool parse_element(parser *p, dtype dt, void *data, int64_t i)
 {
-    int64_t v;
-    double f;
+    int64_t v = 0;
+    double f = 0.0;
 
     if (dt == INGOT_BOOL) {
         if (!parse_flag(p, &v))

@@ -41,7 +41,7 @@ static bool reshape_infer(infer *c)
 {
     const type *x = infer_in(c, 0);
     int64_t from, to;
-    int open;
+    int open = -1;
     type t;
 
     if (!reshape_read(c, x, &t, &open))

@@ -17,11 +17,10 @@ typedef struct feed {
 
 /* --- data ------------------------------------------------------------------------------------- */
 
-@FEED @
+@FEED@
 
-    /* What callbacks see, but for what only the loops know. */
-    static void
-    progress_set(ingot_model *m, const feed *f)
+/* What callbacks see, but for what only the loops know. */
+static void progress_set(ingot_model *m, const feed *f)
 {
     ingot_progress *p = &m->progress;
 
