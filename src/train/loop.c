@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#define FEED_COLUMNS 16
+
 /* What a loop works on. */
 typedef struct feed {
     ingot_dataset *ds;
@@ -17,7 +19,55 @@ typedef struct feed {
 
 /* --- data ------------------------------------------------------------------------------------- */
 
-@FEED@
+/* Which columns are read; ds must have them and at least one batch. */
+static bool feed_open(ingot_model *m, feed *f, ingot_dataset *ds, const ingot_train_options *opt)
+{
+    error *e = &m->ctx->err;
+    int n = ingot_dataset_column_count(ds);
+
+    if (!ds)
+        return fail(e, INGOT_E_ARGUMENT, "model: the dataset is NULL");
+    *f = (feed){.ds = ds, .input = 0, .target = 1, .batches = ingot_dataset_batches(ds)};
+    if (opt && (opt->input || opt->target)) {
+        f->input = opt->input;
+        f->target = opt->target;
+    }
+    if (f->input < 0 || f->target < 0 || f->input >= n || f->target >= n)
+        return fail(e, INGOT_E_ARGUMENT,
+                    "model: columns %d and %d are asked for; the dataset has %d", f->input,
+                    f->target, n);
+    if (n > FEED_COLUMNS)
+        return fail(e, INGOT_E_UNSUPPORTED, "model: a dataset of %d columns; %d at most", n,
+                    FEED_COLUMNS);
+    if (f->batches == 0)
+        return fail(e, INGOT_E_ARGUMENT, "model: the dataset has no batch (%" PRId64 " samples)",
+                    ingot_dataset_size(ds));
+    return true;
+}
+
+static bool feed_seek(ingot_model *m, feed *f, int64_t epoch, int64_t batch)
+{
+    (void)m;
+    return ingot_dataset_seek(f->ds, (uint64_t)epoch, batch) == INGOT_OK;
+}
+
+/* The next batch, into the current scope. */
+static bool feed_next(ingot_model *m, feed *f)
+{
+    ingot_tensor *column[FEED_COLUMNS];
+    bool more;
+
+    if (ingot_dataset_next(f->ds, column, ingot_dataset_column_count(f->ds), &more) != INGOT_OK)
+        return false;
+    if (!more)
+        return fail(&m->ctx->err, INGOT_E_STATE,
+                    "model: the dataset ended after fewer batches than "
+                    "it said it has");
+    f->x = column[f->input];
+    f->y = column[f->target];
+    f->samples = ingot_tensor_rank(f->y) > 0 ? ingot_tensor_dim(f->y, 0) : 1;
+    return true;
+}
 
 /* What callbacks see, but for what only the loops know. */
 static void progress_set(ingot_model *m, const feed *f)
