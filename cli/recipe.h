@@ -35,7 +35,7 @@ typedef struct recipe {
         int64_t warmup, checkpoint, keep, log;
     } train;
     struct {
-        char train[RECIPE_TEXT], test[RECIPE_TEXT];
+        char train[RECIPE_TEXT], test[RECIPE_TEXT], classes[RECIPE_TEXT];
         int64_t workers, size, channels, crop_padding;
         recipe_list mean, std;
         bool flip;

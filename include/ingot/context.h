@@ -61,6 +61,13 @@ INGOT_API void ingot_scope_end(ingot_context *ctx);
 /** Facts for reports. The strings live as long as the context. */
 INGOT_API int ingot_threads(const ingot_context *ctx);
 INGOT_API const char *ingot_isa(const ingot_context *ctx);
+/** The processor's name, and the instruction sets that this build has kernels for and the processor
+    can run: the best first, NULL for i beyond the last. */
+INGOT_API const char *ingot_cpu(const ingot_context *ctx);
+INGOT_API const char *ingot_isa_available(const ingot_context *ctx, int i);
+/** Number of ops, and of rows that bind a kernel of the instruction set in use to an op. */
+INGOT_API int ingot_op_count(const ingot_context *ctx);
+INGOT_API int ingot_kernel_count(const ingot_context *ctx);
 INGOT_API ingot_mode ingot_context_mode(const ingot_context *ctx);
 INGOT_API uint64_t ingot_seed(const ingot_context *ctx);
 

@@ -184,9 +184,13 @@ static bool names_set(parser *p, names *n, int64_t number, value *v)
     /* numbers are dense when printed; the text's length bounds what it can ask for */
     if (number < 0 || (size_t)number > p->len)
         return parse_fail(p, "value number out of range");
+    size_t before = n->cap;
+
     if (!vec_reserve(p->alloc, (void **)&n->v, sizeof *n->v, (size_t)number + 1, &n->cap,
                      "value names", p->e))
         return false;
+    if (n->cap > before)
+        memset(n->v + before, 0, (n->cap - before) * sizeof *n->v);
     if (n->v[number])
         return parse_fail(p, "value defined twice");
     n->v[number] = v;

@@ -60,6 +60,37 @@ const char *ingot_isa(const ingot_context *ctx)
     return ctx && ctx->engine && ctx->engine->mach.isa ? ctx->engine->mach.isa : "none";
 }
 
+const char *ingot_cpu(const ingot_context *ctx)
+{
+    return ctx && ctx->engine && ctx->engine->mach.cpu ? ctx->engine->mach.cpu : "unknown CPU";
+}
+
+const char *ingot_isa_available(const ingot_context *ctx, int i)
+{
+    const char *const *isas = cpu_isas();
+
+    for (int k = 0; isas[k]; k++)
+        if (k == i && ctx)
+            return isas[k];
+    return NULL;
+}
+
+int ingot_op_count(const ingot_context *ctx)
+{
+    return ctx && ctx->engine && ctx->engine->ops ? op_count(ctx->engine->ops) : 0;
+}
+
+int ingot_kernel_count(const ingot_context *ctx)
+{
+    const kernel_row *const *family = ctx && ctx->engine ? cpu_kernels(ingot_isa(ctx)) : NULL;
+    int n = 0;
+
+    for (; family && *family; family++)
+        for (const kernel_row *row = *family; row->op; row++)
+            n++;
+    return n;
+}
+
 bool ingot_training(const ingot_context *ctx)
 {
     return ctx && ctx->engine && ctx->engine->training;
