@@ -3,6 +3,7 @@
 #ifndef CPU_LOOP_SCALAR_H
 #define CPU_LOOP_SCALAR_H
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 
@@ -67,14 +68,25 @@ static inline double f64_softplus(double x)
     return (x > 0.0 ? x : x != x ? x : 0.0) + log1p(exp(-fabs(x)));
 }
 
+/* Finite below, so that 0 times it is 0. */
+static inline double f64_finite_below(double x)
+{
+    return x < -DBL_MAX ? -DBL_MAX : x;
+}
+
+static inline double f64_silu(double x)
+{
+    return f64_finite_below(x) * f64_sigmoid(x);
+}
+
 static inline double f64_gelu(double x)
 {
-    return 0.5 * x * erfc(-x * 0.70710678118654752);
+    return 0.5 * f64_finite_below(x) * erfc(-x * 0.70710678118654752);
 }
 
 static inline double f64_gelu_tanh(double x)
 {
-    return x * f64_sigmoid(1.5957691216057308 * x * (1.0 + 0.044715 * x * x));
+    return f64_finite_below(x) * f64_sigmoid(1.5957691216057308 * x * (1.0 + 0.044715 * x * x));
 }
 
 static inline double f64_sign(double x)

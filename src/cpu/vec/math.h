@@ -9,6 +9,7 @@
 
 #include "cpu/vec/vec.h"
 
+#include <float.h>
 #include <math.h>
 
 static inline vf32 vm_c(float x)
@@ -232,9 +233,15 @@ static inline vf32 vm_softplus(vf32 x)
     return vf32_add(vf32_max(x, vf32_zero()), vm_log1p(vm_exp(vf32_neg(vf32_abs(x)))));
 }
 
+/* Finite below, so that 0 times it is 0: what functions go to that vanish at -infinity. */
+static inline vf32 vm_finite_below(vf32 x)
+{
+    return vf32_max(x, vm_c(-FLT_MAX));
+}
+
 static inline vf32 vm_silu(vf32 x)
 {
-    return vf32_mul(x, vm_sigmoid(x));
+    return vf32_mul(vm_finite_below(x), vm_sigmoid(x));
 }
 
 /* erf(x) for |x| < 1. */
@@ -280,7 +287,7 @@ static inline vf32 vm_gelu(vf32 x)
 
     p = vf32_select(vf32_lt(z, vf32_zero()), tail, vf32_sub(one, tail));
     p = vf32_select(vf32_lt(a, one), vf32_fma(half, vm_erf_small(z), half), p);
-    return vf32_mul(x, p);
+    return vf32_mul(vm_finite_below(x), p);
 }
 
 /* (1 + tanh u) / 2 = sigmoid(2 u) */
@@ -288,7 +295,7 @@ static inline vf32 vm_gelu_tanh(vf32 x)
 {
     vf32 u = vf32_mul(x, vf32_fma(vf32_mul(x, x), vm_c(0.044715f), vm_c(1.0f)));
 
-    return vf32_mul(x, vm_sigmoid(vf32_mul(u, vm_c(1.5957691216057308f))));
+    return vf32_mul(vm_finite_below(x), vm_sigmoid(vf32_mul(u, vm_c(1.5957691216057308f))));
 }
 
 static inline vf32 vm_elu(vf32 x, vf32 alpha)
