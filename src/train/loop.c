@@ -32,10 +32,13 @@ static bool feed_open(ingot_model *m, feed *f, ingot_dataset *ds, const ingot_tr
         f->input = opt->input;
         f->target = opt->target;
     }
-    if (f->input < 0 || f->target < 0 || f->input >= n || f->target >= n)
-        return fail(e, INGOT_E_ARGUMENT,
-                    "model: columns %d and %d are asked for; the dataset has %d", f->input,
-                    f->target, n);
+    for (int k = 0; k < 2; k++) {
+        int column = k ? f->target : f->input;
+
+        if (column < 0 || column >= n)
+            return fail(e, INGOT_E_ARGUMENT, "model: column %d is asked for; the dataset has %d",
+                        column, n);
+    }
     if (n > FEED_COLUMNS)
         return fail(e, INGOT_E_UNSUPPORTED, "model: a dataset of %d columns; %d at most", n,
                     FEED_COLUMNS);
