@@ -153,8 +153,9 @@ ingot_callback *progress_callback(run *r)
     return ingot_callback_new(r->ctx, on_event, m, free);
 }
 
-/* Keeps the header and the lines of steps up to `step`, through a temporary file. */
-static bool cut_metrics(const char *path, uint64_t step)
+/* Keeps the header and the lines of epochs up to `epoch`, through a temporary file. An epoch's line
+   may be there though the newest checkpoint was written before its end. */
+static bool cut_metrics(const char *path, int64_t epoch)
 {
     char line[512], tmp[PATH_BYTES + 8];
     FILE *in = fopen(path, "r"), *out;
@@ -165,7 +166,9 @@ static bool cut_metrics(const char *path, uint64_t step)
     (void)snprintf(tmp, sizeof tmp, "%s.tmp", path);
     out = fopen(tmp, "w");
     while (out && fgets(line, sizeof line, in)) {
-        if (first || strtoull(line, NULL, 10) <= step)
+        const char *comma = strchr(line, ',');
+
+        if (first || (comma && strtoll(comma + 1, NULL, 10) <= epoch))
             ok = fputs(line, out) >= 0 && ok;
         first = false;
     }
@@ -174,10 +177,9 @@ static bool cut_metrics(const char *path, uint64_t step)
     return ok && rename(tmp, path) == 0;
 }
 
-bool run_files_open(run *r, uint64_t step, char *err, size_t size)
+bool run_files_open(run *r, int64_t epoch, char *err, size_t size)
 {
     char log[PATH_BYTES], metrics[PATH_BYTES];
-    bool fresh;
 
     if (!run_path(r, "log.txt", log, sizeof log) ||
         !run_path(r, "metrics.csv", metrics, sizeof metrics)) {
@@ -186,11 +188,10 @@ bool run_files_open(run *r, uint64_t step, char *err, size_t size)
     }
     if (!r->resume)
         (void)remove(metrics);
-    else if (!cut_metrics(metrics, step)) {
+    else if (!cut_metrics(metrics, epoch)) {
         (void)snprintf(err, size, "%s: %s", metrics, strerror(errno));
         return false;
     }
-    fresh = access(metrics, F_OK) != 0;
     r->log = fopen(log, r->resume ? "a" : "w");
     r->metrics = fopen(metrics, "a");
     if (!r->log || !r->metrics) {
@@ -198,8 +199,10 @@ bool run_files_open(run *r, uint64_t step, char *err, size_t size)
         run_files_close(r);
         return false;
     }
-    if (fresh)
+    if (fseek(r->metrics, 0, SEEK_END) == 0 && ftell(r->metrics) == 0) {
         (void)fputs("step,epoch,lr,loss,accuracy,test_loss,test_accuracy\n", r->metrics);
+        (void)fflush(r->metrics);
+    }
     return true;
 }
 

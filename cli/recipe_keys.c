@@ -172,16 +172,41 @@ static void INGOT_PRINTF(3, 0)
     }
 }
 
-static void explain(const report *r, const char *name, const char *code, char *err)
+/* The line, from `from` on, that begins with a key; `from` when there is none. libcyaml tells where
+   the mapping stands, not the key. */
+static int line_of_key(const char *text, size_t size, int from, const char *key)
+{
+    size_t n = strlen(key);
+    int line = 1;
+
+    for (size_t i = 0; i < size; line++) {
+        size_t end = i;
+
+        while (end < size && text[end] != '\n')
+            end++;
+        while (i < end && (text[i] == ' ' || text[i] == '"' || text[i] == '\''))
+            i++;
+        if (line >= from && end - i > n && memcmp(text + i, key, n) == 0 &&
+            strchr(" :\"'", text[i + n]))
+            return line;
+        i = end + 1;
+    }
+    return from;
+}
+
+static void explain(const report *r, const char *name, const char *text, size_t size,
+                    const char *code, char *err)
 {
     int line = r->line > 0 ? r->line : 1;
     static const char unexpected[] = "Unexpected key: ";
     bool unknown = strncmp(r->what, unexpected, sizeof unexpected - 1) == 0;
 
-    if (unknown)
-        (void)snprintf(err, RECIPE_ERROR, "%.900s:%d: unknown key '%s%s%s'", name, line, r->path,
-                       r->path[0] ? "." : "", r->what + sizeof unexpected - 1);
-    else
+    if (unknown) {
+        const char *key = r->what + sizeof unexpected - 1;
+
+        (void)snprintf(err, RECIPE_ERROR, "%.900s:%d: unknown key '%s%s%s'", name,
+                       line_of_key(text, size, line, key), r->path, r->path[0] ? "." : "", key);
+    } else
         (void)snprintf(err, RECIPE_ERROR, "%.900s:%d: %s%s%s", name, line, r->path,
                        r->path[0] ? ": " : "", r->what[0] ? r->what : code);
 }
@@ -205,7 +230,7 @@ bool recipe_raw_load(const char *name, const char *text, size_t size, recipe_raw
     cyaml_err_t code = cyaml_load_data((const uint8_t *)text, size, &config, &s->top, &data, NULL);
     free(s);
     if (code != CYAML_OK) {
-        explain(&r, name, cyaml_strerror(code), err);
+        explain(&r, name, text, size, cyaml_strerror(code), err);
         return false;
     }
     *out = data;

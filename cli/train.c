@@ -211,7 +211,10 @@ static bool make_folder(run *r)
             char c = path[i];
 
             path[i] = '\0';
-            if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+            struct stat there;
+
+            if (mkdir(path, 0777) != 0 &&
+                (errno != EEXIST || stat(path, &there) != 0 || !S_ISDIR(there.st_mode))) {
                 (void)ingot_set_error(r->ctx, INGOT_E_IO, "run.dir %s: %s", path, strerror(errno));
                 return false;
             }
@@ -247,7 +250,7 @@ static bool prepare(run *r)
     if (!open_data(r) || !make_model(r) || !make_folder(r) || !take_up(r))
         return false;
     if (!run_path(r, "recipe.yaml", path, sizeof path) || !recipe_save(&r->r, path, err) ||
-        !run_files_open(r, ingot_model_step(r->model), err, sizeof err)) {
+        !run_files_open(r, ingot_model_epoch(r->model), err, sizeof err)) {
         (void)ingot_set_error(r->ctx, INGOT_E_IO, "%s", err[0] ? err : "run.dir is too long");
         return false;
     }

@@ -23,8 +23,8 @@ typedef struct run {
 ingot_callback *progress_callback(run *r);
 /* run.dir/NAME into buf; false when it does not fit. */
 bool run_path(const run *r, const char *name, char *buf, size_t size);
-/* Opens log.txt and metrics.csv; when resuming, lines of steps beyond `step` are dropped. */
-bool run_files_open(run *r, uint64_t step, char *err, size_t size);
+/* Opens log.txt and metrics.csv; when resuming, lines of epochs beyond `epoch` are dropped. */
+bool run_files_open(run *r, int64_t epoch, char *err, size_t size);
 void run_files_close(run *r);
 
 #endif

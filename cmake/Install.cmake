@@ -23,6 +23,7 @@ install(FILES ${INGOT_GEN}/ingot/ops.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/i
 
 list(TRANSFORM INGOT_PRIVATE_LIBS PREPEND -l OUTPUT_VARIABLE flags)
 string(JOIN " " INGOT_PC_PRIVATE ${flags} -pthread -lm)
+file(RELATIVE_PATH INGOT_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/ingot.pc.in ${CMAKE_BINARY_DIR}/ingot.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/ingot.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -23,6 +23,8 @@ static bool decode(tjhandle h, const unsigned char *bytes, size_t size, int chan
                             &space) != 0 &&
         !harmless(h))
         return fail(e, INGOT_E_FORMAT, "JPEG: %s", tjGetErrorStr2(h));
+    if (info.width == 0 || info.height == 0)
+        return fail(e, INGOT_E_FORMAT, "JPEG: no picture in it");
     if (!image_check(&info, e))
         return false;
     if (space == TJCS_CMYK || space == TJCS_YCCK)

@@ -13,7 +13,9 @@ typedef struct ints {
 } ints;
 
 /* Array literal: INTS(0, 1). Its storage lives in the enclosing block. */
-#define INTS(...) ((ints){(const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)})
+#define INTS(...)                                                                                  \
+    ((ints){(const int64_t[]){__VA_ARGS__},                                                        \
+            sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)})
 #define NO_INTS   ((ints){NULL, 0})
 
 typedef struct attr {

@@ -25,8 +25,8 @@ uint16_t f64_to_f16(double d);  /* one rounding, not two */
 uint16_t f64_to_bf16(double d);
 
 /* Converts n contiguous elements. Float to integer truncates toward zero and saturates (NaN gives
-   0); integer narrowing wraps as in NumPy; to bool: non-zero is true (NaN is true). from and to may not overlap
-   unless equal in address and dtype size. */
+   0); integer narrowing wraps as in NumPy; to bool: non-zero is true (NaN is true). from and
+   to may not overlap unless equal in address and dtype size. */
 void dtype_convert(dtype from, const void *src, dtype to, void *dst, int64_t n);
 /* One element as double / int64, for printing, constants and tests. */
 double dtype_get_f64(dtype d, const void *p, int64_t i);
