@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ingot_bench kernels [THREADS [ISA]]    kernels as per cent of the peak measured beside them
+   ingot_bench step NAME [THREADS [N]]    milliseconds of a training step, one JSON line */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+summary summarise(double *samples, int n)
+{
+    qsort(samples, (size_t)n, sizeof *samples, compare_doubles);
+    return (summary){samples[n / 2], samples[n / 4], samples[n - 1 - n / 4]};
+}
+
+static int argument(int argc, char **argv, int i, int otherwise)
+{
+    return argc > i ? (int)strtol(argv[i], NULL, 10) : otherwise;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 2 && strcmp(argv[1], "kernels") == 0)
+        return bench_kernels(argument(argc, argv, 2, 1), argc > 3 ? argv[3] : NULL);
+    if (argc >= 3 && strcmp(argv[1], "step") == 0)
+        return bench_step(argv[2], argument(argc, argv, 3, 0), argument(argc, argv, 4, 50));
+    (void)fprintf(stderr, "usage: ingot_bench kernels [THREADS [ISA]]\n"
+                          "       ingot_bench step cnn|mlp [THREADS [STEPS]]\n");
+    return 2;
+}

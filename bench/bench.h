@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Median and spread of n samples; sorts them. */
+typedef struct summary {
+    double median, low, high; /* low, high: quartiles */
+} summary;
+summary summarise(double *samples, int n);
+
+int bench_kernels(int threads, const char *isa);
+int bench_step(const char *name, int threads, int steps);
+
+#endif
