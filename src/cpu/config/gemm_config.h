@@ -5,7 +5,7 @@
 #define CPU_CONFIG_GEMM_H
 
 #define GEMM_KC_MIN 128 /* depth of a block */
-#define GEMM_KC_MAX 384
+#define GEMM_KC_MAX 320
 #define GEMM_MC     112 /* rows of a unit, rounded up to whole tiles */
 #define GEMM_NC     512 /* columns of a unit */
 

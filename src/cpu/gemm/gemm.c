@@ -34,8 +34,8 @@ static void split_units(gemm_plan *p, int64_t products)
             return;
         if (p->nc > 4 * GEMM_NR)
             p->nc = even_part(p->nc, div_up(p->nc, 2), GEMM_NR);
-        else if (p->mc > 2 * GEMM_MR)
-            p->mc = even_part(p->mc, div_up(p->mc, 2), GEMM_MR);
+        else if (p->mc > 2 * p->tile)
+            p->mc = even_part(p->mc, div_up(p->mc, 2), p->tile);
         else if (p->nc > GEMM_NR)
             p->nc = even_part(p->nc, div_up(p->nc, 2), GEMM_NR);
         else
@@ -52,7 +52,9 @@ void gemm_plan_f32(gemm_plan *p, const machine *mach, int64_t products)
 
     kc = kc < GEMM_KC_MIN ? GEMM_KC_MIN : kc > GEMM_KC_MAX ? GEMM_KC_MAX : kc;
     p->kc = p->k ? even_part(p->k, kc, 1) : 1;
-    p->mc = even_part(p->m, div_up(GEMM_MC, GEMM_MR) * GEMM_MR, GEMM_MR);
+    p->tiles = p->m ? div_up(p->m, GEMM_MR) : 1;
+    p->tile = p->m ? div_up(p->m, p->tiles) : 1; /* no tile is left with few rows */
+    p->mc = even_part(p->m, div_up(GEMM_MC, p->tile) * p->tile, p->tile);
     int64_t nc = l2 / p->kc - p->mc;
     nc = nc < 4 * GEMM_NR ? 4 * GEMM_NR : nc > GEMM_NC ? GEMM_NC : nc / GEMM_NR * GEMM_NR;
     p->nc = even_part(p->n, nc, GEMM_NR);
@@ -62,7 +64,9 @@ void gemm_plan_f32(gemm_plan *p, const machine *mach, int64_t products)
     p->pack_b = p->b_n != 1 || p->m > GEMM_PACK_B_TILES * GEMM_MR;
     p->packed = p->pack_b ? (size_t)(p->panels * GEMM_NR * p->k) : 0;
     p->pack_a = p->nc > GEMM_PACK_A_PANELS * GEMM_NR || (p->a_m != 1 && p->a_k != 1);
-    size_t floats = p->pack_a ? (size_t)(p->mc * p->kc) : 0;
+    p->share_a = p->pack_a && p->nb > 1;
+    p->packed_a = p->share_a ? (size_t)(p->m * p->k) : 0;
+    size_t floats = p->pack_a && !p->share_a ? (size_t)(p->mc * p->kc) : 0;
     if (!p->pack_b)
         floats += (size_t)(p->kc * GEMM_NR); /* the ragged last panel */
     p->scratch = floats * sizeof(float);
@@ -77,9 +81,20 @@ void gemm_pack(const gemm_plan *p, const float *b, float *packed, int64_t lo, in
     }
 }
 
-/* One block of C for one range of k; rows are cut into nearly equal tiles. */
+/* A tile's rows lie behind each other, each as deep as the whole matrix. */
+void gemm_pack_rows(const gemm_plan *p, const float *a, float *packed, int64_t lo, int64_t hi)
+{
+    for (int64_t i = lo; i < hi; i++) {
+        int m = (int)min_i64(p->tile, p->m - i * p->tile);
+
+        gemm_pack_a(packed + i * p->tile * p->k, a + i * p->tile * p->a_m, p->a_m, p->a_k, m, p->k);
+    }
+}
+
+/* One block of C for one range of k. */
 typedef struct block {
-    const float *a, *b; /* at (row 0, k0) of the block and at (k0, column 0) of the matrix */
+    const float *a, *b; /* at (row 0, k0) of the block (share_a: row 0 of the block, packed) and at
+                           (k0, column 0) of the matrix */
     int64_t rows, j0, j1;
     int64_t k0, k;
     float *c; /* at (row 0, column 0 of the matrix) */
@@ -88,11 +103,11 @@ typedef struct block {
 static void run_block(const gemm_plan *p, const block *b, float *pack, float *last)
 {
     static const int64_t zero = 0;
-    int64_t tiles = div_up(b->rows, GEMM_MR), tile = div_up(b->rows, tiles);
+    int64_t tile = p->tile;
     gemm_tile t = {.k = b->k, .batch = 1, .a_off = &zero, .b_off = &zero, .c_m = p->n};
 
     t.add = b->k0 > 0;
-    if (p->pack_a)
+    if (p->pack_a && !p->share_a)
         for (int64_t i = 0; i < b->rows; i += tile)
             gemm_pack_a(pack + i * b->k, b->a + i * p->a_m, p->a_m, p->a_k,
                         (int)min_i64(tile, b->rows - i), b->k);
@@ -109,7 +124,9 @@ static void run_block(const gemm_plan *p, const block *b, float *pack, float *la
         for (int64_t i = 0; i < b->rows; i += tile) {
             int m = (int)min_i64(tile, b->rows - i);
 
-            t.a = p->pack_a ? pack + i * b->k : b->a + i * p->a_m;
+            t.a = p->share_a  ? b->a + i * p->k + b->k0 * m
+                  : p->pack_a ? pack + i * b->k
+                              : b->a + i * p->a_m;
             t.a_m = p->pack_a ? 1 : p->a_m;
             t.a_k = p->pack_a ? m : p->a_k;
             t.c = b->c + i * p->n + j;
@@ -122,14 +139,14 @@ void gemm_unit(const gemm_plan *p, const float *a, const float *b, float *c, int
                void *scratch)
 {
     int64_t i0 = u % p->mb * p->mc;
-    float *pack = scratch, *last = pack + (p->pack_a ? p->mc * p->kc : 0);
+    float *pack = scratch, *last = pack + (p->pack_a && !p->share_a ? p->mc * p->kc : 0);
     block blk = {.rows = min_i64(p->mc, p->m - i0), .j0 = u / p->mb * p->nc};
 
     blk.j1 = min_i64(p->n, blk.j0 + p->nc);
     blk.c = c + i0 * p->n;
     do {
         blk.k = min_i64(p->kc, p->k - blk.k0);
-        blk.a = a + i0 * p->a_m + blk.k0 * p->a_k;
+        blk.a = p->share_a ? a + i0 * p->k : a + i0 * p->a_m + blk.k0 * p->a_k;
         blk.b = p->pack_b ? b + blk.k0 * GEMM_NR : b + blk.k0 * p->b_k;
         run_block(p, &blk, pack, last);
         blk.k0 += blk.k;

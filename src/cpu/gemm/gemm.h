@@ -39,12 +39,13 @@ typedef struct gemm_tile {
     bool add;          /* C += instead of C = ; then bias is ignored */
 } gemm_tile;
 
-#define gemm_tile_run ISA_FN(gemm_tile_run)
-#define gemm_pack_a   ISA_FN(gemm_pack_a)
-#define gemm_pack_b   ISA_FN(gemm_pack_b)
-#define gemm_plan_f32 ISA_FN(gemm_plan_f32)
-#define gemm_pack     ISA_FN(gemm_pack)
-#define gemm_unit     ISA_FN(gemm_unit)
+#define gemm_tile_run  ISA_FN(gemm_tile_run)
+#define gemm_pack_a    ISA_FN(gemm_pack_a)
+#define gemm_pack_b    ISA_FN(gemm_pack_b)
+#define gemm_plan_f32  ISA_FN(gemm_plan_f32)
+#define gemm_pack      ISA_FN(gemm_pack)
+#define gemm_pack_rows ISA_FN(gemm_pack_rows)
+#define gemm_unit      ISA_FN(gemm_unit)
 
 /* 1 <= m <= GEMM_MR rows, 1 <= n <= GEMM_NR columns; exactly those of C are touched. */
 void gemm_tile_run(const gemm_tile *t, int m, int n);
@@ -61,8 +62,11 @@ typedef struct gemm_plan {
     int64_t mc, nc, kc;         /* block sizes */
     int64_t mb, nb;             /* units: mb * nb blocks of C */
     int64_t panels;             /* of B, GEMM_NR columns each */
+    int64_t tile, tiles;        /* rows of a tile of C, nearly GEMM_MR; how many there are */
     bool pack_a, pack_b;
-    size_t packed; /* elements of B when packed whole (pack_b) */
+    bool share_a;    /* A is packed whole beforehand, for it serves several columns of units */
+    size_t packed;   /* elements of B when packed whole (pack_b) */
+    size_t packed_a; /* of A (share_a) */
     size_t scratch;
 } gemm_plan;
 
@@ -71,7 +75,9 @@ typedef struct gemm_plan {
 void gemm_plan_f32(gemm_plan *p, const machine *mach, int64_t products);
 /* Panels lo..hi-1 of B into packed, when pack_b. */
 void gemm_pack(const gemm_plan *p, const float *b, float *packed, int64_t lo, int64_t hi);
-/* Unit u of mb * nb; b is the packed form when pack_b. */
+/* Row tiles lo..hi-1 of A into packed, when share_a. */
+void gemm_pack_rows(const gemm_plan *p, const float *a, float *packed, int64_t lo, int64_t hi);
+/* Unit u of mb * nb; b is the packed form when pack_b, a when share_a. */
 void gemm_unit(const gemm_plan *p, const float *a, const float *b, float *c, int64_t u,
                void *scratch);
 

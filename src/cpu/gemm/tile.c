@@ -35,6 +35,7 @@ static VEC_FORCE_INLINE void tile_body(const gemm_tile *t, const int rows, const
         const float *a2 = rows > 8 ? a0 + 8 * a_m : a0, *a3 = rows > 12 ? a0 + 12 * a_m : a0;
         const float *b = t->b + t->b_off[e];
 
+        VEC_UNROLL_4
         for (int64_t p = t->k; p > 0; p--) {
             vf32 bv[GEMM_NV];
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* matmul: x [.., M, K] times y [.., K, N], batch dimensions broadcast, either operand stored
-   transposed. Phase 0 packs y where that pays, the last phase computes blocks of the output. */
+   transposed. Phase 0 packs y, and x, where that pays; the last phase computes blocks of the
+   output. */
 #include "cpu/gemm/gemm.h"
 #include "cpu/kernel.h"
 
@@ -11,7 +12,8 @@ typedef struct matmul_plan {
     int64_t dim[MAX_RANK];    /* of the output's batch */
     int64_t x_step[MAX_RANK]; /* matrices per step of each batch dimension, 0 = broadcast */
     int64_t y_step[MAX_RANK];
-    int64_t y_matrices;
+    int64_t x_matrices, y_matrices;
+    int64_t x_units, y_units; /* of phase 0: row tiles of x behind the panels of y */
 } matmul_plan;
 
 /* Matrices per step of each of the output's batch dimensions; returns how many matrices t has. */
@@ -46,18 +48,21 @@ static bool matmul_f32_plan(kcall *c, error *e)
     p->batch = 1;
     for (int d = 0; d < p->rank; d++)
         p->batch *= p->dim[d] = out->dim[d];
-    int64_t x_matrices = batch_steps(x, p->rank, p->x_step);
+    p->x_matrices = batch_steps(x, p->rank, p->x_step);
     p->y_matrices = batch_steps(y, p->rank, p->y_step);
-    if (p->y_matrices == 1 && !tx && x_matrices == p->batch) { /* one product with more rows */
+    if (p->y_matrices == 1 && !tx && p->x_matrices == p->batch) { /* one product with more rows */
         g->m *= p->batch;
-        p->batch = 1;
+        p->batch = p->x_matrices = 1;
         p->rank = 0;
     }
     gemm_plan_f32(g, c->mach, p->batch);
     c->scratch = g->scratch;
-    if (g->pack_b) {
-        c->work = (size_t)p->y_matrices * g->packed * sizeof(float);
-        c->units[0] = p->batch && g->m ? p->y_matrices * g->panels : 0;
+    p->y_units = g->pack_b && p->batch && g->m ? p->y_matrices * g->panels : 0;
+    p->x_units = g->share_a && p->batch ? p->x_matrices * g->tiles : 0;
+    if (g->pack_b || g->share_a) {
+        c->work = ((size_t)p->y_matrices * g->packed + (size_t)p->x_matrices * g->packed_a) *
+                  sizeof(float);
+        c->units[0] = p->y_units + p->x_units;
         c->grain[0] = 1 + (16 << 10) / (GEMM_NR * (g->k + 1));
         c->phases = 2;
     }
@@ -76,16 +81,25 @@ static void matmul_f32_run(const kcall *c, void *const *buf, int phase, int64_t 
     float *out = buf[2];
     int64_t per = g->mb * g->nb;
     size_t y_size = g->pack_b ? g->packed : (size_t)(g->k * g->n);
+    float *packed_y = work, *packed_x = packed_y + (size_t)p->y_matrices * g->packed;
 
     if (phase < c->phases - 1) {
         for (int64_t u = lo; u < hi; u++) {
-            int64_t i = u / g->panels, j = u % g->panels;
-            gemm_pack(g, y + i * g->k * g->n, (float *)work + (size_t)i * g->packed, j, j + 1);
+            if (u < p->y_units) {
+                int64_t i = u / g->panels, j = u % g->panels;
+                gemm_pack(g, y + i * g->k * g->n, packed_y + (size_t)i * g->packed, j, j + 1);
+            } else {
+                int64_t i = (u - p->y_units) / g->tiles, j = (u - p->y_units) % g->tiles;
+                gemm_pack_rows(g, x + i * g->m * g->k, packed_x + (size_t)i * g->packed_a, j,
+                               j + 1);
+            }
         }
         return;
     }
     if (g->pack_b)
-        y = work;
+        y = packed_y;
+    if (g->share_a) /* as large as x itself */
+        x = packed_x;
     for (int64_t u = lo; u < hi; u++) {
         int64_t b = u / per, xi = 0, yi = 0;
 

@@ -45,6 +45,15 @@
 #define VEC_FORCE_INLINE inline
 #endif
 
+/* Before a loop: four rounds at a time. */
+#if defined(__clang__)
+#define VEC_UNROLL_4 _Pragma("clang loop unroll_count(4)")
+#elif defined(__GNUC__)
+#define VEC_UNROLL_4 _Pragma("GCC unroll 4")
+#else
+#define VEC_UNROLL_4
+#endif
+
 #if defined(INGOT_ISA_avx512)
 #include "cpu/vec/vec_avx512.h"
 #elif defined(INGOT_ISA_avx2)
