@@ -287,7 +287,7 @@ static ingot_status export_model(run *r, const char *path)
 static int train(run *r)
 {
     const recipe *c = &r->r;
-    ingot_metrics m = {.loss = NAN, .accuracy = NAN};
+    ingot_metrics m = {.loss = (double)NAN, .accuracy = (double)NAN};
     char path[PATH_BYTES];
     ingot_status s;
 

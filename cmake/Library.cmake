@@ -29,7 +29,7 @@ foreach(layer ir ops autodiff passes runtime nn optim data train formats deploy)
 endforeach()
 
 add_library(ingot_deps INTERFACE)
-target_link_libraries(ingot_deps INTERFACE PkgConfig::CPUINFO PkgConfig::JANSSON PkgConfig::CYAML
+target_link_libraries(ingot_deps INTERFACE PkgConfig::CPUINFO PkgConfig::JANSSON
   PkgConfig::JPEG PkgConfig::SPNG PkgConfig::XXHASH PkgConfig::ZLIB ${PTHREADPOOL_LIBRARY}
   Threads::Threads m)
 

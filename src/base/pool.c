@@ -7,6 +7,24 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+/* ThreadSanitizer cannot see how the thread library hands a task over, and must be told. */
+#if defined(__SANITIZE_THREAD__)
+#define POOL_TSAN
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define POOL_TSAN
+#endif
+#endif
+#if defined(POOL_TSAN)
+void __tsan_acquire(void *p);
+void __tsan_release(void *p);
+#define HAND_OVER(p) __tsan_release(p)
+#define TAKE_OVER(p) __tsan_acquire(p)
+#else
+#define HAND_OVER(p) (void)(p)
+#define TAKE_OVER(p) (void)(p)
+#endif
+
 struct pool {
     const allocator *alloc;
     pthreadpool_t threads; /* NULL = the caller alone */
@@ -56,6 +74,7 @@ static void pin_task(void *user, size_t index)
 {
     pinning *p = user;
 
+    TAKE_OVER(p);
     (void)index;
     atomic_fetch_add(&p->arrived, 1);
     while (atomic_load(&p->arrived) < p->threads)
@@ -82,6 +101,7 @@ static void pin_workers(pool *p)
     if (sched_getaffinity(0, sizeof(pin.cores), &pin.cores) != 0 ||
         CPU_COUNT(&pin.cores) < p->count)
         return;
+    HAND_OVER(&pin);
     pthreadpool_parallelize_1d(p->threads, pin_task, &pin, (size_t)p->count, 0);
     while (atomic_load(&pin.left) < p->count)
         sched_yield();
@@ -131,8 +151,10 @@ int pool_threads(const pool *p)
 static void run_task(void *user, size_t index)
 {
     job *j = user;
-    int64_t run = atomic_fetch_add_explicit(&j->next, 1, memory_order_acq_rel);
+    int64_t run;
 
+    TAKE_OVER(j);
+    run = atomic_fetch_add_explicit(&j->next, 1, memory_order_acq_rel);
     while (run < j->runs) {
         int64_t lo = run * j->grain;
         int64_t hi = j->n - lo < j->grain ? j->n : lo + j->grain;
@@ -157,6 +179,7 @@ void pool_run(pool *p, pool_fn fn, void *user, int64_t n, int64_t grain)
     j.runs = n / j.grain + (n % j.grain != 0);
     range = j.runs < p->count ? (size_t)j.runs : (size_t)p->count;
     atomic_store_explicit(&j.next, 0, memory_order_release);
+    HAND_OVER(&j);
     /* No PTHREADPOOL_FLAG_DISABLE_DENORMALS: the caller's own runs would differ from a worker's. */
     pthreadpool_parallelize_1d(p->threads, run_task, &j, range, 0);
     while (atomic_load_explicit(&j.done, memory_order_acquire) < range)

@@ -180,7 +180,7 @@ static const attr *kcall_attr(const kcall *c, const char *name, attr_kind kind)
     for (int i = 0; i < c->n_attrs; i++)
         if (!strcmp(c->attr_names[i], name))
             return &c->attrs[i];
-    assert(!"the kernel asks for an attribute that its op lacks");
+    assert(0 && "the kernel asks for an attribute that its op lacks");
     return &none[kind];
 }
 

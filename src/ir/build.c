@@ -290,7 +290,7 @@ const attr *node_attr(const node *n, const char *name)
     for (int i = 0; n->op && i < n->op->n_attrs; i++)
         if (strcmp(n->op->attrs[i].name, name) == 0)
             return &n->attrs[i];
-    assert(!"node_attr: no such attribute");
+    assert(0 && "node_attr: no such attribute");
     return &none;
 }
 

@@ -25,7 +25,7 @@ static const attr *find_attr(const infer *c, const char *name)
     for (int i = 0; i < c->op->n_attrs; i++)
         if (strcmp(c->op->attrs[i].name, name) == 0)
             return &c->attrs[i];
-    assert(!"infer: no such attribute");
+    assert(0 && "infer: no such attribute");
     return &none;
 }
 

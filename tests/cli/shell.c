@@ -28,7 +28,8 @@ void shell_close(shell *s)
 }
 
 /* fmt with "@" replaced by the command's path. */
-static void command_text(const shell *s, char *out, size_t size, const char *fmt, va_list ap)
+__attribute__((format(printf, 4, 0))) static void
+command_text(const shell *s, char *out, size_t size, const char *fmt, va_list ap)
 {
     char text[4096];
     size_t n = 0;

@@ -34,7 +34,7 @@ static void temp_path(char *out, size_t size, const char *name)
 
 static void check_case(const char *dir, char *line)
 {
-    char *tab = strchr(line, '\t'), path[4096];
+    char *tab = strchr(line, '\t'), path[8192];
     safetensors s;
     error e = {0};
 
@@ -52,7 +52,7 @@ static void check_case(const char *dir, char *line)
 
 static void test_published_cases(void **state)
 {
-    char dir[4000], path[4096], line[1024];
+    char dir[4000], path[8192], line[1024];
     int n = 0;
 
     (void)state;
@@ -74,7 +74,7 @@ static void test_published_cases(void **state)
 
 static void test_sums(void **state)
 {
-    char dir[4000], path[4096], line[1024], name[64], dt[16], shape[64];
+    char dir[4000], path[8192], line[1024], name[64], dt[16], shape[64];
     double want;
     int n = 0;
     safetensors s;
@@ -138,7 +138,7 @@ static void write_sample(const char *path)
 
 static void test_round_trip(void **state)
 {
-    char path[4096];
+    char path[8192];
     safetensors s;
     error e = {0};
 
@@ -208,7 +208,7 @@ static bool accepts(const char *data, size_t n)
 
 static void test_damage(void **state)
 {
-    char path[4096];
+    char path[8192];
     buffer b;
     error e = {0};
 
@@ -283,7 +283,7 @@ static void test_refused(void **state)
 
 static void test_writer_refuses(void **state)
 {
-    char path[4096];
+    char path[8192];
     safetensors_item twice[] = {{"a", {INGOT_U8, 1, {1}}, "x"}, {"a", {INGOT_U8, 1, {1}}, "x"}};
     safetensors_item latin1[] = {{"\xe9", {INGOT_U8, 1, {1}}, "x"}};
     safetensors_item open_batch[] = {{"a", {INGOT_U8, 1, {DIM_SYM}}, "x"}};

@@ -139,7 +139,7 @@ typedef struct moments {
 static moments moments_of(ingot_tensor *t)
 {
     int64_t n = ingot_tensor_count(t);
-    moments m = {.low = INFINITY, .high = -INFINITY};
+    moments m = {.low = (double)INFINITY, .high = -(double)INFINITY};
 
     for (int64_t i = 0; i < n; i++) {
         double v = ingot_tensor_item(t, i);

@@ -51,7 +51,7 @@ static inline int file_count(const test_folder *f)
 /* The rows that the tests train on: features by a formula, the label by a rule over them. */
 static inline void sample_of(int64_t i, float x[FEATURES], int32_t *label)
 {
-    double best = -INFINITY;
+    double best = -HUGE_VAL;
 
     for (int k = 0; k < FEATURES; k++)
         x[k] = (float)sin(1.7 * (double)i + 2.3 * k);

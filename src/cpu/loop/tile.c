@@ -32,7 +32,7 @@ static vf32 to_bool(vf32 a)
 /* n contiguous elements into a register. */
 static void load_run(loop_class cls, dtype dt, const void *from, char *to, int n)
 {
-    float *f = (float *)to;
+    float *f = (float *)(void *)to;
 
     if (cls != LOOP_F32) {
         dtype_convert(dt, from, class_dtype(cls), to, n);
@@ -68,7 +68,7 @@ static void load_run(loop_class cls, dtype dt, const void *from, char *to, int n
 /* n contiguous elements out of a register. */
 static void store_run(loop_class cls, dtype dt, const char *from, void *to, int n)
 {
-    const float *f = (const float *)from;
+    const float *f = (const float *)(const void *)from;
 
     if (cls != LOOP_F32) {
         dtype_convert(class_dtype(cls), from, dt, to, n);
@@ -106,12 +106,12 @@ static void load_same(loop_class cls, dtype dt, const void *from, char *to, int 
 {
     load_run(cls, dt, from, to, 1);
     if (cls == LOOP_F32) {
-        float *f = (float *)to;
+        float *f = (float *)(void *)to;
 
         for (int i = 1; i < n; i++)
             f[i] = f[0];
     } else {
-        uint64_t *u = (uint64_t *)to;
+        uint64_t *u = (uint64_t *)(void *)to;
 
         for (int i = 1; i < n; i++)
             u[i] = u[0];
