@@ -175,6 +175,26 @@ const op_row op_gelu_tanh = {
     .kind = OP_POINTWISE,
 };
 
+/* Between -3 and 3: x / 3 + 1 / 2. */
+static void hard_swish_grad(rule *r)
+{
+    builder *b = rule_builder(r);
+    value *x = rule_in(r, 0), *dy = grad_of(r, 0), *zero = ir_like(b, dy, 0.0);
+    value *slope = ir_offset(b, ir_scale(b, x, 1.0 / 3.0), 0.5);
+    value *inside = ir_where(b, ir_gt(b, x, ir_like(b, x, -3.0)), ir_mul(b, dy, slope), zero);
+
+    grad_to(r, 0, ir_where(b, ir_lt(b, x, ir_like(b, x, 3.0)), inside, dy));
+}
+
+const op_row op_hard_swish = {
+    .sig = "hard_swish(x: float) -> y",
+    .doc = "x * clip(x / 6 + 1 / 2, 0, 1) (Howard et al. 2019).",
+    .infer = infer_same,
+    .grad = hard_swish_grad,
+    .kind = OP_POINTWISE,
+    .onnx = {"HardSwish", 14},
+};
+
 static bool clip_infer(infer *c)
 {
     double lo = infer_real(c, "min"), hi = infer_real(c, "max");
