@@ -12,11 +12,13 @@
 #define COLUMN_WORK 65536            /* elements of a part of a column reduction */
 #define COLUMN_FEW  32               /* units of which no further cutting is needed */
 
-/* Whether dimension i can be one with the next one. */
+/* The space as inputs are loaded from it, and as the walk reduces it, are simplified apart: the
+   first by the inputs' strides, the second by the shape and the reduced axes alone, so that a
+   reduction gives the same bits in every region that it may be part of. */
+
+/* Whether dimension i can be one with the next one for every input. */
 static bool mergeable(const loop_desc *d, int i)
 {
-    if ((d->reduce_axes >> i & 1) != (d->reduce_axes >> (i + 1) & 1))
-        return false;
     for (int k = 0; k < d->n_in; k++)
         if (d->in[k].stride[i] != d->in[k].stride[i + 1] * d->dim[i + 1])
             return false;
@@ -26,9 +28,6 @@ static bool mergeable(const loop_desc *d, int i)
 /* Takes dimension i out. */
 static void remove_dim(loop_desc *d, int i)
 {
-    unsigned low = (1u << i) - 1u;
-
-    d->reduce_axes = (d->reduce_axes & low) | (d->reduce_axes >> 1 & ~low);
     for (int j = i; j + 1 < d->rank; j++) {
         d->dim[j] = d->dim[j + 1];
         for (int k = 0; k < d->n_in; k++)
@@ -37,20 +36,8 @@ static void remove_dim(loop_desc *d, int i)
     d->rank--;
 }
 
-static void add_unit_dim(loop_desc *d, bool reduced)
+static void collapse(loop_desc *d)
 {
-    d->dim[d->rank] = 1;
-    d->reduce_axes |= (unsigned)reduced << d->rank;
-    for (int k = 0; k < d->n_in; k++)
-        d->in[k].stride[d->rank] = 0;
-    d->rank++;
-}
-
-static void collapse(loop_desc *d, bool reduces)
-{
-    if (!reduces)
-        d->reduce_axes = 0;
-    d->reduce_axes &= (1u << d->rank) - 1u;
     for (int i = d->rank - 1; i >= 0; i--)
         if (d->dim[i] == 1)
             remove_dim(d, i);
@@ -59,8 +46,44 @@ static void collapse(loop_desc *d, bool reduces)
             d->dim[i + 1] *= d->dim[i];
             remove_dim(d, i);
         }
-    if (reduces ? d->reduce_axes == 0 : d->rank == 0)
-        add_unit_dim(d, reduces);
+    if (d->rank == 0) {
+        d->dim[0] = 1;
+        for (int k = 0; k < d->n_in; k++)
+            d->in[k].stride[0] = 0;
+        d->rank = 1;
+    }
+}
+
+/* Alternating runs of kept and reduced dimensions, outermost first; at least one is reduced. */
+typedef struct space {
+    int rank;
+    int64_t dim[MAX_RANK + 1];
+    bool reduced[MAX_RANK + 1];
+} space;
+
+static space space_of(const loop_desc *d)
+{
+    space s = {0};
+    bool any = false;
+
+    for (int i = 0; i < d->rank; i++) {
+        bool reduced = d->reduce_axes >> i & 1;
+
+        if (d->dim[i] == 1)
+            continue;
+        any = any || reduced;
+        if (s.rank && s.reduced[s.rank - 1] == reduced) {
+            s.dim[s.rank - 1] *= d->dim[i];
+            continue;
+        }
+        s.reduced[s.rank] = reduced;
+        s.dim[s.rank++] = d->dim[i];
+    }
+    if (!any) { /* what is reduced has one element each */
+        s.reduced[s.rank] = true;
+        s.dim[s.rank++] = 1;
+    }
+    return s;
 }
 
 static bool is_output(const loop_desc *d, int reg)
@@ -162,25 +185,24 @@ static void plan_slots(loop_plan *p)
     p->n_slots = first + n;
 }
 
-static void plan_dims(loop_plan *p)
+static void plan_dims(loop_plan *p, const space *s)
 {
-    const loop_desc *d = &p->d;
     int64_t step = 1;
     walk_dims *w;
 
     p->kept = (walk_dims){.count = 1};
     p->outer = (walk_dims){.count = 1};
-    for (int i = d->rank - 2; i >= 0; i--) {
-        w = d->reduce_axes >> i & 1 ? &p->outer : &p->kept;
+    for (int i = s->rank - 2; i >= 0; i--) {
+        w = s->reduced[i] ? &p->outer : &p->kept;
         memmove(w->dim + 1, w->dim, (size_t)w->n * sizeof *w->dim);
         memmove(w->step + 1, w->step, (size_t)w->n * sizeof *w->step);
-        w->dim[0] = d->dim[i];
+        w->dim[0] = s->dim[i];
         w->step[0] = step;
         w->n++;
-        w->count *= d->dim[i];
-        step *= d->dim[i];
+        w->count *= s->dim[i];
+        step *= s->dim[i];
     }
-    p->inner = d->dim[d->rank - 1];
+    p->inner = s->dim[s->rank - 1];
 }
 
 static int64_t cut(int64_t n, int64_t by)
@@ -234,10 +256,10 @@ bool loop_plan_make(kcall *c, error *e)
     p->d = *(const loop_desc *)c->extra;
     for (int o = 0; o < p->d.n_out; o++)
         p->n_reduce += p->d.out[o].reduce != REDUCE_NONE;
-    collapse(&p->d, p->n_reduce > 0);
     p->total = 1;
     for (int i = 0; i < p->d.rank; i++)
         p->total *= p->d.dim[i];
+    const space s = space_of(&p->d);
     p->elem = p->d.cls == LOOP_F32 ? 4 : 8;
     own = p->d.cls == LOOP_F32 ? INGOT_F32 : p->d.cls == LOOP_F64 ? INGOT_F64 : INGOT_I64;
     if (p->total == 0) {
@@ -248,6 +270,7 @@ bool loop_plan_make(kcall *c, error *e)
         c->units[0] = p->n_reduce && p->n_results ? 1 : 0;
         return true;
     }
+    collapse(&p->d);
     plan_loads(p);
     plan_outputs(p, own);
     plan_slots(p);
@@ -255,14 +278,15 @@ bool loop_plan_make(kcall *c, error *e)
     want = UNIT_WORK / (2 + p->d.n_inst);
     want = want < UNIT_MIN ? UNIT_MIN : want > UNIT_MAX ? UNIT_MAX : want;
     want -= want % LOOP_TILE;
-    plan_dims(p);
     if (p->n_reduce == 0) {
         p->walk = WALK_LINEAR;
         p->unit = want;
         c->units[0] = cut(p->total, want);
-    } else if (p->d.reduce_axes >> (p->d.rank - 1) & 1) {
+    } else if (s.reduced[s.rank - 1]) {
+        plan_dims(p, &s);
         plan_rows(c, p, want);
     } else {
+        plan_dims(p, &s);
         plan_columns(c, p);
         c->scratch += (size_t)p->n_reduce * LOOP_TILE * sizeof(loop_acc);
     }
