@@ -3,6 +3,7 @@
 
 #include "ir/op_internal.h"
 #include "runtime/bind.h"
+#include "runtime/parameter.h"
 
 #include <string.h>
 
@@ -35,14 +36,35 @@ static bool is_param(const value *v)
     return v->def->form == NODE_PARAM;
 }
 
-/* assign(dst, src): dst is a parameter, whose memory changes now. */
+static storage *copy_of(trace *t, const value *v)
+{
+    ingot_context *ctx = t->eng->ctx;
+    size_t bytes = type_bytes(&v->type);
+    storage *s = storage_new(&ctx->alloc, bytes, &ctx->err);
+
+    if (s && bytes)
+        memcpy(s->data, data_of(t, v), bytes);
+    return s;
+}
+
+/* assign(dst, src): dst is a parameter, whose memory changes now. What the tape holds of a
+   parameter, as dst or as src, becomes a copy: gradients that are taken later see the content of
+   this moment. */
 static bool run_assign(trace *t, const node *n)
 {
-    if (!is_param(n->in[0]))
+    const value *dst = n->in[0], *src = n->in[1];
+    storage *memory;
+
+    if (!is_param(dst))
         return fail(&t->eng->ctx->err, INGOT_E_UNSUPPORTED,
                     "op 'assign': its target must be a parameter");
-    memmove(data_of(t, n->in[0]), data_of(t, n->in[1]), type_bytes(&n->in[0]->type));
-    return eager_set(t, &n->out[0], storage_ref(t->mem[n->in[1]->id]));
+    if (is_param(src) && !eager_set(t, src, copy_of(t, src)))
+        return false;
+    if (dst != src && !eager_set(t, dst, copy_of(t, dst)))
+        return false;
+    memory = t->params[dst->def->slot]->tensor->mem;
+    memmove(memory->data, data_of(t, src), type_bytes(&dst->type));
+    return eager_set(t, &n->out[0], storage_ref(t->mem[src->id]));
 }
 
 /* The expansion runs in a trace of its own, so that the tape keeps the op itself. */
@@ -82,15 +104,9 @@ static bool run_expansion(trace *t, node *n)
 /* A reshape shares memory, but never a parameter's: that may change under the result. */
 static bool run_alias(trace *t, const node *n)
 {
-    ingot_context *ctx = t->eng->ctx;
-    storage *s;
+    const value *x = n->in[0];
 
-    if (!is_param(n->in[0]))
-        return eager_set(t, &n->out[0], storage_ref(t->mem[n->in[0]->id]));
-    s = storage_new(&ctx->alloc, type_bytes(&n->out[0].type), &ctx->err);
-    if (s && s->bytes)
-        memcpy(s->data, data_of(t, n->in[0]), type_bytes(&n->out[0].type));
-    return eager_set(t, &n->out[0], s);
+    return eager_set(t, &n->out[0], is_param(x) ? copy_of(t, x) : storage_ref(t->mem[x->id]));
 }
 
 static bool run_kernel(trace *t, const node *n, const bound *b, void **buf)

@@ -14,15 +14,26 @@ static const op *op_of_row(const engine *eng, const op_row *row)
     return op_find(eng->ops, row->sig, strcspn(row->sig, "("));
 }
 
-/* Inputs in t's graph; values[i] NULL where in[i] is absent. */
-static bool collect(trace *t, ingot_tensor *const *in, int n_in, value **values)
+/* The value that stands for a parameter's memory, whatever was assigned to it since. */
+static value *param_value(const trace *t, const ingot_tensor *x)
+{
+    for (size_t i = 0; x->param && i < t->n_params; i++)
+        if (t->params[i] == x->param)
+            return &t->g->params[i]->out[0];
+    return NULL;
+}
+
+/* Inputs in t's graph; values[i] NULL where in[i] is absent. An effect's first is its target. */
+static bool collect(trace *t, const op *o, ingot_tensor *const *in, int n_in, value **values)
 {
     for (int i = 0; i < n_in; i++) {
         values[i] = NULL;
         if (in[i] && in[i]->ctx != t->eng->ctx)
             return fail(&t->eng->ctx->err, INGOT_E_ARGUMENT,
                         "input %d is a tensor of another context", i);
-        if (in[i] && !(values[i] = trace_value(t, in[i])))
+        if (in[i] && i == 0 && o->row->kind == OP_EFFECT)
+            values[i] = param_value(t, in[i]);
+        if (in[i] && !values[i] && !(values[i] = trace_value(t, in[i])))
             return false;
     }
     return true;
@@ -37,14 +48,14 @@ static ingot_tensor *emit_in(trace *t, const op *o, ingot_tensor *const *in, int
     value *v = NULL;
     ingot_tensor *x = NULL;
 
-    if (values && collect(t, in, n_in, values)) {
+    if (values && collect(t, o, in, n_in, values)) {
         t->b.path = t->eng->path_len ? t->eng->path : NULL;
         v = ir_emit_op(&t->b, o, values, n_in, attrs, n_attrs, NULL);
         x = trace_handles(t, v);
     }
     mem_free(&ctx->alloc, values, ((size_t)n_in + 1) * sizeof *values);
-    /* from now on the target's handle means what was assigned to it, as it does in eager mode */
-    if (x && !t->eager && o->row->kind == OP_EFFECT && n_in > 0 && in[0])
+    /* from now on the target's handle means what was assigned to it */
+    if (x && o->row->kind == OP_EFFECT && n_in > 0 && in[0])
         in[0]->value = v;
     return x;
 }
