@@ -81,7 +81,8 @@ static void matmul_f32_run(const kcall *c, void *const *buf, int phase, int64_t 
     float *out = buf[2];
     int64_t per = g->mb * g->nb;
     size_t y_size = g->pack_b ? g->packed : (size_t)(g->k * g->n);
-    float *packed_y = work, *packed_x = packed_y + (size_t)p->y_matrices * g->packed;
+    float *packed_y = work; /* NULL when nothing is packed beforehand */
+    float *packed_x = work ? packed_y + (size_t)p->y_matrices * g->packed : NULL;
 
     if (phase < c->phases - 1) {
         for (int64_t u = lo; u < hi; u++) {
