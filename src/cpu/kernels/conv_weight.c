@@ -49,21 +49,21 @@ static bool conv2d_backward_weight_plan(kcall *c, error *e)
     return true;
 }
 
-/* dy of NR outputs from `first` on as [position][output]. */
+/* dy of NR outputs from `first` on as [position][output], zeros in the border. */
 static void pack_gradient(const weight_plan *p, const float *dy, int64_t first, float *to)
 {
     const conv_shape *s = &p->s;
     int64_t outs = conv_min(GEMM_NR, s->o - first), plane = s->oh * s->ow;
+    int64_t gap = p->src.width - s->ow;
 
-    memset(to, 0, (size_t)(p->positions * GEMM_NR) * sizeof *to);
-    for (int64_t i = 0; i < s->oh; i++)
-        for (int64_t r = 0; r < outs; r++) {
-            const float *from = dy + (first + r) * plane + i * s->ow;
-            float *at = to + i * p->src.width * GEMM_NR + r;
-
-            for (int64_t j = 0; j < s->ow; j++)
-                at[j * GEMM_NR] = from[j];
+    for (int64_t i = 0; i < s->oh; i++) {
+        gemm_pack_b(to, dy + first * plane + i * s->ow, 1, plane, (int)outs, s->ow);
+        to += s->ow * GEMM_NR;
+        if (i + 1 < s->oh) {
+            memset(to, 0, (size_t)(gap * GEMM_NR) * sizeof *to);
+            to += gap * GEMM_NR;
         }
+    }
 }
 
 /* Where tap (i, j) begins in a channel's planes. */
