@@ -141,6 +141,21 @@ static bool write_all(file_writer *w, const unsigned char length[LENGTH_BYTES],
     return true;
 }
 
+/* There are few entries. */
+static bool check_meta(const safetensors_meta *meta, size_t n, error *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(meta[i].key, CHECKSUM_KEY) == 0)
+            return fail(e, INGOT_E_ARGUMENT,
+                        "safetensors: metadata \"" CHECKSUM_KEY "\" is the writer's own");
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(meta[i].key, meta[k].key) == 0)
+                return fail(e, INGOT_E_ARGUMENT, "safetensors: metadata \"%s\" is given twice",
+                            meta[i].key);
+    }
+    return true;
+}
+
 bool safetensors_write(const char *path, const allocator *a, const safetensors_item *items,
                        size_t n, const safetensors_meta *meta, size_t n_meta, error *e)
 {
@@ -151,7 +166,8 @@ bool safetensors_write(const char *path, const allocator *a, const safetensors_i
     bool ok = false;
 
     buffer_init(&header, a, SAFETENSORS_HEADER_MAX);
-    if (!check_duplicates(a, items, n, e) || !make_header(&header, items, n, meta, n_meta, e)) {
+    if (!check_duplicates(a, items, n, e) || !check_meta(meta, n_meta, e) ||
+        !make_header(&header, items, n, meta, n_meta, e)) {
         error_prefix(e, "file '%s'", path);
         goto done;
     }

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Model files: the file gives the net's own bits for any batch, and no damage goes unseen. */
+#include "formats/safetensors.h"
+#include "ingot/ingot.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[64], model[128];
+
+static void check_error(ingot_context *ctx, ingot_status code, const char *text)
+{
+    if (ingot_error(ctx) != code || !strstr(ingot_error_text(ctx), text))
+        fail_msg("%s \"%s\", expected %s with \"%s\"", ingot_status_name(ingot_error(ctx)),
+                 ingot_error_text(ctx), ingot_status_name(code), text);
+    ingot_clear_error(ctx);
+}
+
+static ingot_cell *make_net(ingot_context *ctx)
+{
+    return ingot_net_cnn(
+        ctx,
+        &(ingot_net_options){
+            .channels = 1, .height = 8, .width = 8, .classes = 3, .features = 2, .dropout = 0.5});
+}
+
+static const char *const names[] = {"a", "b \"quoted\"", "c"};
+
+static int setup(void **state)
+{
+    ingot_context *ctx = ingot_open(&(ingot_context_options){.seed = 5});
+    const ingot_image_facts image = {1, 8, 8, {0.25}, {0.5}};
+    ingot_cell *net = make_net(ctx);
+    ingot_status s;
+
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "/tmp/ingot_deploy_XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    (void)snprintf(model, sizeof model, "%s/model.ingot", folder);
+    s = ingot_export(ctx, net, INGOT_F32, INGOT_INTS(1, 8, 8), model,
+                     &(ingot_export_options){
+                         .name = "net", .class_names = names, .n_classes = 3, .image = &image});
+    ingot_cell_free(net);
+    ingot_close(ctx);
+    return s == INGOT_OK ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    char line[128];
+
+    (void)state;
+    (void)snprintf(line, sizeof line, "rm -rf %s", folder);
+    return system(line);
+}
+
+static int call_net(ingot_context *ctx, ingot_tensor *const *in, int n_in, ingot_tensor **out,
+                    int max_out, void *net)
+{
+    (void)ctx;
+    (void)n_in;
+    (void)max_out;
+    out[0] = ingot_cell_call(net, in[0]);
+    return 1;
+}
+
+static void a_model_gives_the_bits_of_its_net(void **state)
+{
+    static const int batches[] = {1, 3, 64, 3, 0};
+    ingot_context *ctx = ingot_open(&(ingot_context_options){.seed = 5, .threads = 2});
+    ingot_cell *net = make_net(ctx); /* the same seed: the same weights */
+    ingot_function *f = ingot_function_new(ctx, call_net, net, NULL);
+    ingot_session *s = ingot_session_load(ctx, model);
+
+    (void)state;
+    if (!s)
+        fail_msg("%s", ingot_error_text(ctx));
+    for (int k = 0; k < 5; k++) {
+        ingot_tensor *x = ingot_tensor_new(ctx, INGOT_F32, INGOT_INTS(batches[k], 1, 8, 8), NULL);
+        ingot_tensor *want, *got;
+
+        for (int i = 0; i < batches[k] * 64; i++)
+            ((float *)ingot_tensor_data(x))[i] = (float)((i * 37) % 101) / 50.0f - 1.0f;
+        assert_int_equal(ingot_function_call(f, &x, 1, &want, 1), INGOT_OK);
+        if (ingot_session_run(s, &x, 1, &got, 1) != INGOT_OK)
+            fail_msg("%s", ingot_error_text(ctx));
+        assert_int_equal(ingot_tensor_dim(got, 0), batches[k]);
+        assert_memory_equal(ingot_tensor_data(want), ingot_tensor_data(got),
+                            (size_t)ingot_tensor_count(want) * sizeof(float));
+    }
+    ingot_session_free(s);
+    ingot_function_free(f);
+    ingot_cell_free(net);
+    ingot_close(ctx);
+}
+
+static void facts_come_back(void **state)
+{
+    ingot_context *ctx = ingot_open(NULL);
+    ingot_session *s = ingot_session_load(ctx, model);
+
+    (void)state;
+    assert_int_equal(ingot_session_class_count(s), 3);
+    assert_string_equal(ingot_session_class_name(s, 1), names[1]);
+    assert_null(ingot_session_class_name(s, 3));
+    assert_int_equal(ingot_session_image(s)->height, 8);
+    assert_true(ingot_session_image(s)->mean[0] == 0.25 && ingot_session_image(s)->std[0] == 0.5);
+    assert_string_equal(ingot_session_input_name(s, 0), "input");
+    assert_int_equal(ingot_session_input_dim(s, 0, 0), -1);
+    assert_int_equal(ingot_session_input_dim(s, 0, -1), 8);
+    assert_string_equal(ingot_session_output_name(s, 0), "output");
+    assert_int_equal(ingot_session_output_dim(s, 0, 1), 3);
+    assert_string_equal(ingot_session_meta(s, "ingot.version"), INGOT_VERSION);
+    ingot_session_free(s);
+    ingot_close(ctx);
+}
+
+static void wrong_inputs_are_told(void **state)
+{
+    ingot_context *ctx = ingot_open(NULL);
+    ingot_session *s = ingot_session_load(ctx, model);
+    ingot_tensor *x = ingot_tensor_full(ctx, INGOT_F32, INGOT_INTS(2, 1, 8, 9), 0), *out[2];
+    ingot_tensor *y = ingot_tensor_full(ctx, INGOT_F64, INGOT_INTS(2, 1, 8, 8), 0);
+
+    (void)state;
+    assert_int_equal(ingot_session_run(s, &x, 1, out, 1), INGOT_E_SHAPE);
+    check_error(ctx, INGOT_E_SHAPE, "is f32[2,1,8,9]; the model takes f32[B,1,8,8]");
+    assert_int_equal(ingot_session_run(s, &y, 1, out, 1), INGOT_E_SHAPE);
+    check_error(ctx, INGOT_E_SHAPE, "f64[2,1,8,8]");
+    assert_int_equal(ingot_session_run(s, &x, 0, out, 1), INGOT_E_ARGUMENT);
+    check_error(ctx, INGOT_E_ARGUMENT, "0 inputs given");
+    x = ingot_tensor_full(ctx, INGOT_F32, INGOT_INTS(2, 1, 8, 8), 0);
+    assert_int_equal(ingot_session_run(s, &x, 1, out, 2), INGOT_E_ARGUMENT);
+    check_error(ctx, INGOT_E_ARGUMENT, "room for 2 outputs");
+    assert_int_equal(ingot_session_run(s, &x, 1, out, 1), INGOT_OK);
+    ingot_session_free(s);
+    ingot_close(ctx);
+}
+
+static unsigned char *read_all(size_t *n)
+{
+    FILE *f = fopen(model, "rb");
+    unsigned char *p = malloc(1 << 20);
+
+    assert_true(f && p);
+    *n = fread(p, 1, 1 << 20, f);
+    (void)fclose(f);
+    return p;
+}
+
+static void write_all(const char *path, const unsigned char *p, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+
+    assert_non_null(f);
+    assert_int_equal(fwrite(p, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* Every byte of the header, and every 97th of the weights, with one bit turned; every length. */
+static void no_damage_goes_unseen(void **state)
+{
+    ingot_context *ctx = ingot_open(&(ingot_context_options){.threads = 1});
+    char bad[128];
+    size_t n, header;
+    unsigned char *p = read_all(&n);
+
+    (void)state;
+    (void)snprintf(bad, sizeof bad, "%s/bad.ingot", folder);
+    memcpy(&header, p, sizeof header);
+    header += 8;
+    for (size_t i = 0; i < n; i += i < header ? 1 : 97) {
+        p[i] ^= (unsigned char)(1u << i % 8);
+        write_all(bad, p, n);
+        if (ingot_session_load(ctx, bad))
+            fail_msg("byte %zu of %zu", i, n);
+        assert_non_null(strstr(ingot_error_text(ctx), bad));
+        ingot_clear_error(ctx);
+        p[i] ^= (unsigned char)(1u << i % 8);
+    }
+    for (size_t k = 0; k < n; k += k < header ? 7 : 211) {
+        write_all(bad, p, k);
+        assert_null(ingot_session_load(ctx, bad));
+        ingot_clear_error(ctx);
+    }
+    free(p);
+    ingot_close(ctx);
+}
+
+/* Any safetensors tool can read the weights; a file whose graph asks for more is refused. */
+static void weights_are_plain_safetensors(void **state)
+{
+    ingot_context *ctx = ingot_open(NULL);
+    safetensors_item items[16];
+    safetensors_meta meta[16];
+    char bad[128];
+    safetensors s;
+    error e = {0};
+    size_t n = 0, m = 0;
+
+    (void)state;
+    assert_true(safetensors_open(&s, NULL, model, &e));
+    assert_non_null(safetensors_find(&s, "conv1.weight"));
+    assert_int_equal(safetensors_find(&s, "fc2.bias")->type.dim[0], 3);
+    for (size_t i = 0; i < s.count; i++)
+        if (strcmp(s.entries[i].name, "fc2.bias") != 0)
+            items[n++] =
+                (safetensors_item){s.entries[i].name, s.entries[i].type, s.entries[i].data};
+    for (size_t i = 0; i < s.n_meta; i++)
+        if (strncmp(s.meta[i].key, "ingot.", 6) == 0)
+            meta[m++] = s.meta[i];
+    (void)snprintf(bad, sizeof bad, "%s/less.ingot", folder);
+    /* the checksum is the writer's own business */
+    assert_false(safetensors_write(bad, NULL, items, n, meta, m, &e));
+    assert_non_null(strstr(e.text, "ingot.xxh3"));
+    error_clear(&e);
+    for (size_t i = 0; i < m; i++)
+        if (strcmp(meta[i].key, "ingot.xxh3") == 0)
+            meta[i--] = meta[--m];
+    if (!safetensors_write(bad, NULL, items, n, meta, m, &e))
+        fail_msg("%s", e.text);
+    safetensors_close(&s);
+    assert_null(ingot_session_load(ctx, bad));
+    check_error(ctx, INGOT_E_FORMAT, "\"fc2.bias\" is not in the file");
+    ingot_close(ctx);
+}
+
+static void a_graph_can_be_looked_at(void **state)
+{
+    ingot_context *ctx = ingot_open(NULL);
+    ingot_graph *g = ingot_graph_load(ctx, model), *again;
+    char path[128];
+
+    (void)state;
+    assert_non_null(g);
+    assert_int_equal(ingot_graph_op_count(g), 10);
+    (void)snprintf(path, sizeof path, "%s/net.txt", folder);
+    write_all(path, (const unsigned char *)ingot_graph_text(g), strlen(ingot_graph_text(g)));
+    again = ingot_graph_load(ctx, path);
+    assert_non_null(again);
+    assert_string_equal(ingot_graph_text(g), ingot_graph_text(again));
+    assert_non_null(strstr(ingot_graph_dot(g), "digraph"));
+    ingot_graph_free(g);
+    ingot_graph_free(again);
+    assert_null(ingot_graph_load(ctx, folder));
+    ingot_clear_error(ctx);
+    ingot_close(ctx);
+}
+
+static void equal_nets_give_equal_files(void **state)
+{
+    ingot_context *ctx = ingot_open(&(ingot_context_options){.seed = 5, .threads = 3});
+    const ingot_image_facts image = {1, 8, 8, {0.25}, {0.5}};
+    ingot_cell *net = make_net(ctx);
+    char path[128], line[300];
+
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/again.ingot", folder);
+    assert_int_equal(
+        ingot_export(ctx, net, INGOT_F32, INGOT_INTS(1, 8, 8), path,
+                     &(ingot_export_options){
+                         .name = "net", .class_names = names, .n_classes = 3, .image = &image}),
+        INGOT_OK);
+    (void)snprintf(line, sizeof line, "cmp %s %s", path, model);
+    assert_int_equal(system(line), 0);
+    assert_int_equal(
+        ingot_export(ctx, net, INGOT_F32, INGOT_INTS(1, 8, 8), "/nowhere/x.ingot", NULL),
+        INGOT_E_NOT_FOUND);
+    ingot_clear_error(ctx);
+    assert_int_equal(ingot_export(ctx, net, INGOT_F32, INGOT_INTS(3, 8, 8), path, NULL),
+                     INGOT_E_SHAPE);
+    ingot_clear_error(ctx);
+    assert_int_equal(system(line), 0); /* what was there is untouched */
+    ingot_cell_free(net);
+    ingot_close(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_gives_the_bits_of_its_net),
+        cmocka_unit_test(facts_come_back),
+        cmocka_unit_test(wrong_inputs_are_told),
+        cmocka_unit_test(no_damage_goes_unseen),
+        cmocka_unit_test(weights_are_plain_safetensors),
+        cmocka_unit_test(a_graph_can_be_looked_at),
+        cmocka_unit_test(equal_nets_give_equal_files),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
