@@ -2,7 +2,8 @@
 file(GLOB op_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/ops/*.c)
 find_program(AWK NAMES mawk gawk awk REQUIRED)
 set(op_outputs)
-foreach(pair "public:ingot/ops.h" "builders:ops/builders.inc" "emit:ops/emit.h" "table:ops/table.inc")
+foreach(pair "public:ingot/ops.h" "builders:ops/builders.inc" "emit:ops/emit.h" "table:ops/table.inc"
+    "docs:ops.md")
   string(REPLACE ":" ";" pair ${pair})
   list(GET pair 0 mode)
   list(GET pair 1 file)
