@@ -111,6 +111,40 @@ static bool read_list(const char *text, const recipe_key *k, recipe_list *out)
     return true;
 }
 
+/* The code point at *text, moving past it; 0 at the end, -1 when the bytes are no UTF-8. */
+static long next_code(const char **text)
+{
+    const unsigned char *p = (const unsigned char *)*text;
+    static const long least[] = {0, 0x80, 0x800, 0x10000};
+    int more = p[0] < 0x80       ? 0
+               : p[0] >> 5 == 6  ? 1
+               : p[0] >> 4 == 14 ? 2
+               : p[0] >> 3 == 30 ? 3
+                                 : -1;
+    long code = more <= 0 ? p[0] : p[0] & (0x3f >> more);
+
+    if (more < 0)
+        return -1;
+    for (int i = 1; i <= more; i++) {
+        if (p[i] >> 6 != 2)
+            return -1;
+        code = code << 6 | (p[i] & 0x3f);
+    }
+    if (code < least[more] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+        return -1;
+    *text += code ? 1 + more : 0;
+    return code;
+}
+
+static bool is_utf8(const char *text)
+{
+    long c;
+
+    while ((c = next_code(&text)) > 0) {
+    }
+    return c == 0;
+}
+
 static bool set_key(recipe *r, const recipe_key *k, const char *text, char *err)
 {
     bool ok = false;
@@ -129,7 +163,8 @@ static bool set_key(recipe *r, const recipe_key *k, const char *text, char *err)
         break;
     case KEY_CHOICE:
     case KEY_TEXT:
-        ok = strlen(text) < RECIPE_TEXT && (k->kind == KEY_TEXT || is_choice(k->choices, text));
+        ok = strlen(text) < RECIPE_TEXT && is_utf8(text) &&
+             (k->kind == KEY_TEXT || is_choice(k->choices, text));
         if (ok)
             memcpy(AT(r, k), text, strlen(text) + 1);
         break;
@@ -298,6 +333,24 @@ static int print_real(char *out, size_t size, double v)
     return n;
 }
 
+/* In double quotes, with everything escaped that YAML might take for structure. The text is valid:
+   set_key saw to it. */
+static void print_text(const char *text, char *out, size_t size)
+{
+    size_t n = 0;
+    long c;
+
+    out[n++] = '"';
+    while (n + 16 < size && (c = next_code(&text)) > 0) {
+        if (c < 0x7f && c >= ' ')
+            n += (size_t)snprintf(out + n, size - n, c == '"' || c == '\\' ? "\\%c" : "%c", (int)c);
+        else
+            n += (size_t)snprintf(out + n, size - n, c < 0x10000 ? "\\u%04lx" : "\\U%08lx",
+                                  (unsigned long)c);
+    }
+    (void)snprintf(out + n, size - n, "\"");
+}
+
 static void print_value(const recipe *r, const recipe_key *k, char *out, size_t size)
 {
     const char *text = CONST_AT(r, k);
@@ -317,14 +370,8 @@ static void print_value(const recipe *r, const recipe_key *k, char *out, size_t 
     case KEY_CHOICE:
         (void)snprintf(out, size, "%s", text);
         break;
-    case KEY_TEXT: /* quoted, a quote doubled */
-        out[n++] = '\'';
-        for (; *text && n + 4 < size; text++) {
-            out[n++] = *text;
-            if (*text == '\'')
-                out[n++] = '\'';
-        }
-        (void)snprintf(out + n, size - n, "'");
+    case KEY_TEXT:
+        print_text(text, out, size);
         break;
     case KEY_LIST:
         for (int i = 0; i < l->n; i++) {
@@ -338,7 +385,7 @@ static void print_value(const recipe *r, const recipe_key *k, char *out, size_t 
 
 size_t recipe_print(const recipe *r, char *out, size_t size)
 {
-    char value[2 * RECIPE_TEXT + 8];
+    char value[6 * RECIPE_TEXT + 32]; /* every byte escaped */
     const char *section = "";
     size_t n = 0;
 

@@ -5,9 +5,12 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "fuzz.h"
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SEEDS_MAX 4096
 #define INPUT_MAX 65536
@@ -53,6 +56,21 @@ static bool add_path(seeds *s, const char *path)
     return ok;
 }
 
+/* What runs now, for the handler below. */
+static const uint8_t *running;
+static size_t running_size;
+
+/* The input that brings a target down is left as ./fuzz-crash: it becomes a seed. */
+static void on_crash(int number)
+{
+    int fd = open("fuzz-crash", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+
+    if (fd >= 0 && write(fd, running, running_size) == (ssize_t)running_size)
+        (void)close(fd);
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
 /* A heap copy of the exact size, so that a sanitizer sees a read past the end. */
 static void run(const uint8_t *data, size_t n)
 {
@@ -61,6 +79,8 @@ static void run(const uint8_t *data, size_t n)
     if (!copy)
         return;
     memcpy(copy, data, n);
+    running = copy;
+    running_size = n;
     (void)LLVMFuzzerTestOneInput(copy, n);
     free(copy);
 }
@@ -114,6 +134,8 @@ int main(int argc, char **argv)
     double seconds = argc > 1 ? strtod(argv[1], NULL) : 0;
     uint64_t n = 0, end = clock_ns() + (uint64_t)(seconds * 1e9);
 
+    (void)signal(SIGABRT, on_crash);
+    (void)signal(SIGSEGV, on_crash);
     for (int i = 2; i < argc; i++)
         if (!add_path(&s, argv[i]))
             return 1;

@@ -83,6 +83,8 @@ static void progress_set(ingot_model *m, const feed *f)
     p->batches = f->batches;
     p->samples = f->samples;
     p->train = sums_metrics(&m->sums, m);
+    if (m->step > 0) /* of the last update, which another process may have made */
+        p->lr = ingot_optimizer_lr(m->optimizer, m->step - 1);
 }
 
 /* --- one step --------------------------------------------------------------------------------- */
