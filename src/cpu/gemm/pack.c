@@ -16,8 +16,16 @@ static void pack_a_rows(float *dst, const float *a, int64_t a_m, int m, int64_t 
             for (int i = 0; i < VF32_LANES; i++)
                 r[i] = i < rows ? vf32_load_n(src + i * a_m + p, depth) : vf32_zero();
             vf32_transpose(r);
-            for (int q = 0; q < depth; q++)
-                vf32_store_n(dst + (p + q) * m + i0, r[q], rows);
+            for (int q = 0; q < depth; q++) {
+                float *to = dst + (p + q) * m + i0;
+
+                /* a whole store is faster than a masked one; what it writes too far is the next
+                   depth's, which follows */
+                if (rows == m && 2 * m >= VF32_LANES && p + q + 2 < k)
+                    vf32_store(to, r[q]);
+                else
+                    vf32_store_n(to, r[q], rows);
+            }
         }
     }
 }
@@ -62,6 +70,9 @@ void gemm_pack_b(float *dst, const float *b, int64_t b_k, int64_t b_n, int n, in
         if (cols == 0) {
             for (int64_t p = 0; p < k; p++)
                 vf32_store(dst + p * GEMM_NR, vf32_zero());
+        } else if (b_n == 1 && cols == VF32_LANES) {
+            for (int64_t p = 0; p < k; p++)
+                vf32_store(dst + p * GEMM_NR, vf32_load(b + p * b_k));
         } else if (b_n == 1) {
             for (int64_t p = 0; p < k; p++)
                 vf32_store(dst + p * GEMM_NR, vf32_load_n(b + p * b_k, cols));
