@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elementary functions on vectors of f32, for the whole domain: NaN gives NaN, infinities and
-   denormals what IEEE 754 would. Errors in units in the last place, measured by tests/cpu/math.c:
-   exp log 1, sigmoid tanh expm1 log1p sin cos 2, erf softplus silu gelu tan 4 (with FMA; one more
-   without). Methods: argument reduction and minimax polynomials (Cody and Waite, "Software Manual
+   denormals what IEEE 754 would. A lane's result depends on that lane alone. Errors in units in the
+   last place, measured by tests/cpu/math.c: log pow 1, exp 1.1, expm1 2, sin cos log1p tanh sigmoid
+   softplus erf 3, silu tan 4, gelu 7; gelu_tanh 4, and below 0, where it is x e^u / (1 + e^u), 4
+   |u| more. Methods: argument reduction and minimax polynomials (Cody and Waite, "Software Manual
    for the Elementary Functions"; coefficients after Moshier's Cephes, erf fitted anew). */
 #ifndef CPU_VEC_MATH_H
 #define CPU_VEC_MATH_H
@@ -58,19 +59,28 @@ static inline vf32 vm_exp_reduce(vf32 x, vf32 *n)
     return vf32_fma(vf32_mul(r, r), vm_poly(r, c, 6), r);
 }
 
-static inline vf32 vm_exp(vf32 x)
+/* e^x = y s[0] s[1] with y in [1/2, 2]. Multiplying in that order rounds a denormal result once and
+   lets 2^128 fit; another factor belongs to y, before the scaling. */
+static inline vf32 vm_exp_parts(vf32 x, vf32 s[2])
 {
-    /* beyond these the result is 0 or infinite; NaN passes through both */
-    vf32 lo = vm_c(-104.0f), hi = vm_c(89.0f), n, q, y;
-    vf32 in = vf32_max(vf32_min(x, hi), lo);
+    /* beyond these e^x, and 2^17 times it below, is infinite or 0; NaN passes through both */
+    vf32 in = vf32_max(vf32_min(x, vm_c(89.0f)), vm_c(-120.0f)), n, q;
     vi32 whole, half;
 
     q = vm_exp_reduce(in, &n);
     n = vf32_select(vf32_eq(n, n), n, vf32_zero());
     whole = vi32_from_f32(n);
-    half = vi32_sra(whole, 1); /* two steps, so that denormals are rounded once and 2^128 fits */
-    y = vf32_add(q, vm_c(1.0f));
-    return vf32_mul(vf32_mul(y, vm_pow2(half)), vm_pow2(vi32_sub(whole, half)));
+    half = vi32_sra(whole, 1);
+    s[0] = vm_pow2(half);
+    s[1] = vm_pow2(vi32_sub(whole, half));
+    return vf32_add(q, vm_c(1.0f));
+}
+
+static inline vf32 vm_exp(vf32 x)
+{
+    vf32 s[2], y = vm_exp_parts(x, s);
+
+    return vf32_mul(vf32_mul(y, s[0]), s[1]);
 }
 
 static inline vf32 vm_expm1(vf32 x)
@@ -159,9 +169,12 @@ static inline vi32 vm_trig(vf32 x, vf32 *s, vf32 *c)
     return vi32_and(vi32_from_f32(q), vi32_set1(3));
 }
 
-static inline bool vm_any_far(vf32 x)
+/* y, but fn of the lanes that vm_trig leaves out; the others' bits do not depend on these. */
+static inline vf32 vm_with_far(vf32 x, vf32 y, float (*fn)(float, float))
 {
-    return !vm32_all(vf32_lt(vf32_abs(x), vm_c(VM_TRIG_MAX)));
+    vm32 near = vf32_lt(vf32_abs(x), vm_c(VM_TRIG_MAX));
+
+    return vm32_all(near) ? y : vf32_select(near, y, vm_lanes(x, x, fn));
 }
 
 /* v with the sign turned where bit 1 of q is set. */
@@ -173,25 +186,21 @@ static inline vf32 vm_turn(vf32 v, vi32 q)
 static inline vf32 vm_sin(vf32 x)
 {
     vf32 s, c, y;
-    vi32 q;
+    vi32 q = vm_trig(x, &s, &c);
 
-    if (vm_any_far(x))
-        return vm_lanes(x, x, vm_sin_far);
-    q = vm_trig(x, &s, &c);
     y = vf32_select(vi32_eq(vi32_and(q, vi32_set1(1)), vi32_set1(0)), s, c);
-    return vf32_select(vf32_eq(x, vf32_zero()), x, vm_turn(y, q));
+    y = vf32_select(vf32_eq(x, vf32_zero()), x, vm_turn(y, q));
+    return vm_with_far(x, y, vm_sin_far);
 }
 
 static inline vf32 vm_cos(vf32 x)
 {
     vf32 s, c, y;
-    vi32 q;
+    vi32 q = vm_trig(x, &s, &c);
 
-    if (vm_any_far(x))
-        return vm_lanes(x, x, vm_cos_far);
-    q = vm_trig(x, &s, &c);
     y = vf32_select(vi32_eq(vi32_and(q, vi32_set1(1)), vi32_set1(0)), c, s);
-    return vm_turn(y, vi32_add(q, vi32_set1(1))); /* odd q: cos(r + pi/2) = -sin r */
+    y = vm_turn(y, vi32_add(q, vi32_set1(1))); /* odd q: cos(r + pi/2) = -sin r */
+    return vm_with_far(x, y, vm_cos_far);
 }
 
 static inline float vm_tan_far(float x, float unused)
@@ -202,14 +211,12 @@ static inline float vm_tan_far(float x, float unused)
 
 static inline vf32 vm_tan(vf32 x)
 {
-    vf32 s, c;
-    vm32 even;
+    vf32 s, c, y;
+    vm32 even = vi32_eq(vi32_and(vm_trig(x, &s, &c), vi32_set1(1)), vi32_set1(0));
 
-    if (vm_any_far(x))
-        return vm_lanes(x, x, vm_tan_far);
-    even = vi32_eq(vi32_and(vm_trig(x, &s, &c), vi32_set1(1)), vi32_set1(0));
     s = vf32_select(vf32_eq(x, vf32_zero()), x, s);
-    return vf32_div(vf32_select(even, s, c), vf32_select(even, c, vf32_neg(s)));
+    y = vf32_div(vf32_select(even, s, c), vf32_select(even, c, vf32_neg(s)));
+    return vm_with_far(x, y, vm_tan_far);
 }
 
 /* t / (t + 2) with t = e^2|x| - 1. */
@@ -239,9 +246,15 @@ static inline vf32 vm_finite_below(vf32 x)
     return vf32_max(x, vm_c(-FLT_MAX));
 }
 
+/* With e = e^-|x|: x / (1 + e) above 0, x e / (1 + e) below; x joins e before that is scaled, for
+   it may be denormal. */
 static inline vf32 vm_silu(vf32 x)
 {
-    return vf32_mul(vm_finite_below(x), vm_sigmoid(x));
+    vf32 s[2], y = vm_exp_parts(vf32_neg(vf32_abs(x)), s);
+    vf32 e = vf32_mul(vf32_mul(y, s[0]), s[1]);
+    vf32 below = vf32_mul(vf32_mul(vf32_mul(vf32_max(x, vm_c(-128.0f)), y), s[0]), s[1]);
+
+    return vf32_div(vf32_select(vf32_lt(x, vf32_zero()), below, x), vf32_add(vm_c(1.0f), e));
 }
 
 /* erf(x) for |x| < 1. */
@@ -255,39 +268,57 @@ static inline vf32 vm_erf_small(vf32 x)
     return vf32_mul(x, vm_poly(vf32_mul(x, x), c, 8));
 }
 
-/* 1 - erf(x) for x >= 1: e^-x^2 t Q(t) with t = 1 / (1 + x / 2). */
-static inline vf32 vm_erfc_large(vf32 x)
+/* e^x^2 (1 - erf(x)) for x in [0.38, 10.7], given d = 1 + x / 2: t Q(t) with t = 1 / d. */
+static inline vf32 vm_erfcx(vf32 d)
 {
     static const float c[] = {
-        2.820854187011719e-1f,   2.823565900325775e-1f,   2.4370363354682922e-1f,
-        1.972515881061554e-1f,   -2.1378002129495144e-3f, 2.1605151891708374e-1f,
-        -3.9745771884918213e-1f, 2.152460515499115e-1f,   -3.6874908953905106e-2f};
-    vf32 a = vf32_min(x, vm_c(10.5f));
-    vf32 t = vf32_div(vm_c(1.0f), vf32_fma(a, vm_c(0.5f), vm_c(1.0f)));
-    vf32 square = vf32_mul(a, a), lost = vf32_fma(a, a, vf32_neg(square));
-    vf32 bell = vm_exp(vf32_neg(square));
+        2.8207670884372181e-1f,  2.8257330346001455e-1f,  2.4143940117830628e-1f,
+        2.1022736810415442e-1f,  -4.6808521872902209e-2f, 3.1083750776274319e-1f,
+        -5.1880741581355193e-1f, 3.0117167270389691e-1f,  -6.2707358701955722e-2f};
+    vf32 t = vf32_div(vm_c(1.0f), d);
 
-    bell = vf32_fnma(bell, lost, bell);
-    return vf32_mul(vf32_mul(bell, t), vm_poly(t, c, 9));
+    return vf32_mul(t, vm_poly(t, c, 9));
+}
+
+/* e^(-k x^2) as in vm_exp_parts. What x^2 loses by rounding is put back (Dekker: the halves of x
+   have 12 bits, so that their products are exact), for the exponential enlarges it. */
+static inline vf32 vm_bell_parts(vf32 x, float k, vf32 s[2])
+{
+    vf32 hi = vi32_float(vi32_and(vf32_bits(x), vi32_set1(~0xfff))), lo = vf32_sub(x, hi);
+    vf32 square = vf32_mul(x, x), lost = vf32_sub(vf32_mul(hi, hi), square), y;
+
+    lost = vf32_add(lost, vf32_mul(vf32_add(hi, hi), lo));
+    lost = vf32_add(lost, vf32_mul(lo, lo));
+    y = vm_exp_parts(vf32_mul(vm_c(-k), square), s);
+    return vf32_fnma(vf32_mul(vm_c(k), lost), y, y);
 }
 
 static inline vf32 vm_erf(vf32 x)
 {
     vf32 a = vf32_abs(x);
-    vf32 large = vf32_copysign(vf32_sub(vm_c(1.0f), vm_erfc_large(a)), x);
+    vf32 in = vf32_min(a, vm_c(10.5f)), s[2], y = vm_bell_parts(in, 1.0f, s);
+    vf32 d = vf32_fma(in, vm_c(0.5f), vm_c(1.0f));
+    vf32 tail = vf32_mul(vf32_mul(vf32_mul(vm_erfcx(d), y), s[0]), s[1]);
+    vf32 large = vf32_copysign(vf32_sub(vm_c(1.0f), tail), x);
 
     return vf32_select(vf32_lt(a, vm_c(1.0f)), vm_erf_small(x), large);
 }
 
-/* x P(x) with P(x) = erfc(-x / sqrt 2) / 2, which keeps its relative precision below 0. */
+/* x P(x) with P(x) = erfc(-x / sqrt 2) / 2, which keeps its relative precision below 0:
+   1/2 + erf / 2 only where these two do not cancel. */
 static inline vf32 vm_gelu(vf32 x)
 {
-    vf32 z = vf32_mul(x, vm_c(0.70710678118654752f)), a = vf32_abs(z), half = vm_c(0.5f);
-    vf32 tail = vf32_mul(half, vm_erfc_large(a)), one = vm_c(1.0f), p;
+    vf32 half = vm_c(0.5f), one = vm_c(1.0f);
+    vf32 a = vf32_min(vf32_abs(x), vm_c(15.0f)), z = vf32_mul(a, vm_c(0.70710678118654752f));
+    vf32 d = vf32_fma(a, vm_c(0.35355339059327376f), one); /* 1 + z / 2 with one rounding less */
+    vf32 s[2], y = vf32_mul(vm_bell_parts(a, 0.5f, s), vf32_mul(half, vm_erfcx(d)));
+    vf32 below = vf32_neg(vf32_mul(vf32_mul(vf32_mul(a, y), s[0]), s[1]));
+    vf32 above = vf32_mul(x, vf32_sub(one, vf32_mul(vf32_mul(y, s[0]), s[1])));
+    vf32 small = vf32_mul(half, vm_erf_small(vf32_copysign(z, x)));
 
-    p = vf32_select(vf32_lt(z, vf32_zero()), tail, vf32_sub(one, tail));
-    p = vf32_select(vf32_lt(a, one), vf32_fma(half, vm_erf_small(z), half), p);
-    return vf32_mul(vm_finite_below(x), p);
+    small = vf32_mul(x, vf32_add(half, small));
+    y = vf32_select(vf32_lt(x, vf32_zero()), below, above);
+    return vf32_select(vf32_lt(z, vm_c(0.4f)), small, y);
 }
 
 /* (1 + tanh u) / 2 = sigmoid(2 u) */
