@@ -98,7 +98,9 @@ static inline double f64_mod(double x, double y)
 {
     double r = fmod(x, y);
 
-    return r != 0.0 && (r < 0.0) != (y < 0.0) ? r + y : r;
+    if (r == 0.0)
+        return copysign(0.0, y);
+    return (r < 0.0) != (y < 0.0) ? r + y : r;
 }
 
 static inline double f64_min(double x, double y)

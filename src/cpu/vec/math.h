@@ -352,12 +352,14 @@ static inline vf32 vm_pow(vf32 x, vf32 y)
     return vm_lanes(x, y, vm_pow_lane);
 }
 
-/* The remainder with the divisor's sign. */
+/* The remainder with the divisor's sign, a zero's too. */
 static inline float vm_mod_lane(float x, float y)
 {
     float r = fmodf(x, y);
 
-    return r != 0.0f && (r < 0.0f) != (y < 0.0f) ? r + y : r;
+    if (r == 0.0f)
+        return copysignf(0.0f, y);
+    return (r < 0.0f) != (y < 0.0f) ? r + y : r;
 }
 
 static inline vf32 vm_mod(vf32 x, vf32 y)
