@@ -12,6 +12,12 @@ void run_attr_int(run_case *r, const char *name, int64_t v)
     r->attrs[r->n_attrs++] = (attr){.kind = ATTR_INT, .i = v};
 }
 
+void run_attr_real(run_case *r, const char *name, double v)
+{
+    r->attr_names[r->n_attrs] = name;
+    r->attrs[r->n_attrs++] = (attr){.kind = ATTR_REAL, .f = v};
+}
+
 void run_attr_ints(run_case *r, const char *name, ints v)
 {
     r->attr_names[r->n_attrs] = name;

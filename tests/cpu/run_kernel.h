@@ -21,6 +21,7 @@ typedef struct run_case {
 } run_case;
 
 void run_attr_int(run_case *r, const char *name, int64_t v);
+void run_attr_real(run_case *r, const char *name, double v);
 void run_attr_ints(run_case *r, const char *name, ints v);
 
 /* Scratch and work are filled with NaN first. Every unit is run exactly once: with one thread in
