@@ -18,9 +18,9 @@
 
 /* Of |x| <= 30 and the values that are not finite, so that the formulas need no care. */
 static const double values[] = {
-    0.0,  -0.0, 1.0,   -1.0,    0.5,  -0.5, 1.5,  -1.5,     2.0,       -2.0,
-    2.5,  -2.5, 3.0,   -3.0,    0.75, 0.25, 7.25, -7.25,    20.0,      -20.0,
-    30.0, 1e-3, -1e-3, 0x1p-20, 8.0,  -8.0, NAN,  HUGE_VAL, -HUGE_VAL, 0.375,
+    0.0,  -0.0, 1.0,   -1.0,    0.5,  -0.5, 1.5,         -1.5,     2.0,       -2.0,
+    2.5,  -2.5, 3.0,   -3.0,    0.75, 0.25, 7.25,        -7.25,    20.0,      -20.0,
+    30.0, 1e-3, -1e-3, 0x1p-20, 8.0,  -8.0, (double)NAN, HUGE_VAL, -HUGE_VAL, 0.375,
 };
 #define N_VALUES (sizeof values / sizeof values[0])
 #define N_PAIRS  (N_VALUES * N_VALUES)
