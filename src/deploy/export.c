@@ -4,6 +4,7 @@
 #include "runtime/function.h"
 #include "runtime/parameter.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define META_ENTRIES 4
@@ -52,7 +53,7 @@ static bool collect(const trace *t, safetensors_item *items, error *e)
 static bool facts(arena *mem, const ingot_export_options *opt, safetensors_meta *meta, size_t *n,
                   error *e)
 {
-    if (opt && opt->n_classes > 0) {
+    if (opt && opt->n_classes != 0) {
         const char *text = facts_classes_text(mem, opt->class_names, opt->n_classes, e);
 
         if (!text)
@@ -111,8 +112,15 @@ ingot_status ingot_export(ingot_context *ctx, ingot_cell *net, ingot_dtype dt, i
                      : "the shape's rank is too large");
         return ctx->err.code;
     }
-    for (int i = 0; i < shape.n; i++)
+    for (int i = 0; i < shape.n; i++) {
+        if (shape.v[i] < 0) { /* -1 would be a second batch */
+            fail(&ctx->err, INGOT_E_ARGUMENT,
+                 "export: dimension %d of the shape is %" PRId64 "; 0 or more is needed", i,
+                 shape.v[i]);
+            return ctx->err.code;
+        }
         in.dim[i + 1] = shape.v[i];
+    }
     t = trace_net(ctx, net, &in, opt);
     if (t)
         write_model(t, path, opt, &ctx->err);

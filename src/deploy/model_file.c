@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#define SIDE_MAX 65536 /* of a picture */
+
 /* The text of a JSON value in mem; frees the value. */
 static const char *dump(arena *mem, json_t *j, error *e)
 {
@@ -21,12 +23,20 @@ static const char *dump(arena *mem, json_t *j, error *e)
 
 const char *facts_classes_text(arena *mem, const char *const *names, int n, error *e)
 {
-    json_t *list = json_array();
+    json_t *list;
 
+    if (n < 0 || n > CLASSES_MAX || !names) {
+        fail(e, INGOT_E_ARGUMENT,
+             "export: %d classes %s names; 0 to %d, each with a name, are kept", n,
+             names ? "with" : "without", CLASSES_MAX);
+        return NULL;
+    }
+    list = json_array();
     for (int i = 0; list && i < n; i++)
-        if (json_array_append_new(list, json_string(names[i] ? names[i] : "")) != 0) {
+        if (!names[i] || json_array_append_new(list, json_string(names[i])) != 0) {
             json_decref(list);
-            list = NULL;
+            fail(e, INGOT_E_ARGUMENT, "export: class %d of %d has no name in valid UTF-8", i, n);
+            return NULL;
         }
     return dump(mem, list, e);
 }
@@ -40,13 +50,29 @@ static json_t *reals(const double *v, int n)
     return list;
 }
 
+/* What the writer refuses and the reader refuses is the same. */
+static bool size_fits(int64_t channels, int64_t height, int64_t width)
+{
+    return channels >= 1 && channels <= INGOT_IMAGE_CHANNELS && height >= 1 && height <= SIDE_MAX &&
+           width >= 1 && width <= SIDE_MAX;
+}
+
 const char *facts_image_text(arena *mem, const ingot_image_facts *f, error *e)
 {
-    if (f->channels < 1 || f->channels > INGOT_IMAGE_CHANNELS || f->height < 1 || f->width < 1) {
-        fail(e, INGOT_E_ARGUMENT, "export: pictures of %d x %d with %d channels", f->height,
-             f->width, f->channels);
+    if (!size_fits(f->channels, f->height, f->width)) {
+        fail(
+            e, INGOT_E_ARGUMENT,
+            "export: pictures of %d x %d with %d channels; at most %d x %d with 1 to %d can be kept",
+            f->height, f->width, f->channels, SIDE_MAX, SIDE_MAX, INGOT_IMAGE_CHANNELS);
         return NULL;
     }
+    for (int i = 0; i < f->channels; i++)
+        if (!isfinite(f->mean[i]) || !isfinite(f->std[i]) || f->std[i] <= 0.0) {
+            fail(e, INGOT_E_ARGUMENT,
+                 "export: mean %g and std %g of channel %d; finite, and std above 0, are needed",
+                 f->mean[i], f->std[i], i);
+            return NULL;
+        }
     return dump(mem,
                 json_pack("{s:i, s:i, s:i, s:o, s:o}", "channels", f->channels, "height", f->height,
                           "width", f->width, "mean", reals(f->mean, f->channels), "std",
@@ -95,7 +121,7 @@ static bool read_image(ingot_image_facts *f, const char *text, error *e)
     json_int_t c = json_integer_value(json_object_get(j, "channels"));
     json_int_t h = json_integer_value(json_object_get(j, "height"));
     json_int_t w = json_integer_value(json_object_get(j, "width"));
-    bool ok = c >= 1 && c <= INGOT_IMAGE_CHANNELS && h >= 1 && h <= 65536 && w >= 1 && w <= 65536;
+    bool ok = size_fits(c, h, w);
 
     if (ok) {
         *f = (ingot_image_facts){.channels = (int)c, .height = (int)h, .width = (int)w};

@@ -221,19 +221,31 @@ const char *ingot_session_meta(const ingot_session *s, const char *key)
 /* --- running
  * ---------------------------------------------------------------------------------------- */
 
-/* Whether t is what the graph's input says, and what batch it has. */
-static bool match(const type *want, const type *got, int64_t *batch)
+/* Whether got is what the graph's input says, but for the batch. */
+static bool match(const type *want, const type *got)
 {
     if (want->dt != got->dt || want->rank != got->rank)
         return false;
-    for (int i = 0; i < want->rank; i++) {
-        if (want->dim[i] == DIM_SYM) {
-            if (*batch >= 0 && *batch != got->dim[i])
-                return false;
-            *batch = got->dim[i];
-        } else if (want->dim[i] != got->dim[i]) {
+    for (int i = 0; i < want->rank; i++)
+        if (want->dim[i] != DIM_SYM && want->dim[i] != got->dim[i])
             return false;
-        }
+    return true;
+}
+
+/* One batch size for all inputs; -1 = not known yet. */
+static bool same_batch(const node *n, const type *got, int64_t *batch, error *e)
+{
+    const type *want = &n->out[0].type;
+
+    for (int i = 0; i < want->rank; i++) {
+        if (want->dim[i] != DIM_SYM)
+            continue;
+        if (*batch >= 0 && *batch != got->dim[i])
+            return fail(e, INGOT_E_SHAPE,
+                        "session: input \"%s\" has a batch of %" PRId64
+                        ", what was given before it one of %" PRId64,
+                        n->name, got->dim[i], *batch);
+        *batch = got->dim[i];
     }
     return true;
 }
@@ -252,9 +264,11 @@ static bool check_inputs(ingot_session *s, ingot_tensor *const *in, int n_in, vo
 
         if (!in[i])
             return fail(e, INGOT_E_ARGUMENT, "session: input \"%s\" is NULL", n->name);
-        if (!match(&n->out[0].type, &in[i]->type, batch))
+        if (!match(&n->out[0].type, &in[i]->type))
             return fail(e, INGOT_E_SHAPE, "session: input \"%s\" is %s; the model takes %s",
                         n->name, type_text(&in[i]->type, got), type_text(&n->out[0].type, want));
+        if (!same_batch(n, &in[i]->type, batch, e))
+            return false;
         data[i] = ingot_tensor_data(in[i]);
         if (!data[i])
             return false;
