@@ -3,6 +3,7 @@
 #include "formats/safetensors.h"
 #include "ingot/ingot.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -144,9 +145,9 @@ static void wrong_inputs_are_told(void **state)
     ingot_close(ctx);
 }
 
-static unsigned char *read_all(size_t *n)
+static unsigned char *read_all(const char *path, size_t *n)
 {
-    FILE *f = fopen(model, "rb");
+    FILE *f = fopen(path, "rb");
     unsigned char *p = malloc(1 << 20);
 
     assert_true(f && p);
@@ -164,33 +165,164 @@ static void write_all(const char *path, const unsigned char *p, size_t n)
     assert_int_equal(fclose(f), 0);
 }
 
-/* Every byte of the header, and every 97th of the weights, with one bit turned; every length. */
+/* Every bit of a small model turned, and every length that is too short. */
 static void no_damage_goes_unseen(void **state)
 {
     ingot_context *ctx = ingot_open(&(ingot_context_options){.threads = 1});
+    ingot_cell *net = ingot_nn_linear(ctx, 3, 2, NULL);
     char bad[128];
-    size_t n, header;
-    unsigned char *p = read_all(&n);
+    unsigned char *p;
+    size_t n;
 
     (void)state;
     (void)snprintf(bad, sizeof bad, "%s/bad.ingot", folder);
-    memcpy(&header, p, sizeof header);
-    header += 8;
-    for (size_t i = 0; i < n; i += i < header ? 1 : 97) {
-        p[i] ^= (unsigned char)(1u << i % 8);
+    assert_int_equal(ingot_export(ctx, net, INGOT_F32, INGOT_INTS(3), bad, NULL), INGOT_OK);
+    p = read_all(bad, &n);
+    assert_in_range(n, 100, 2000);
+    for (size_t i = 0; i < 8 * n; i++) {
+        p[i / 8] ^= (unsigned char)(1u << i % 8);
         write_all(bad, p, n);
         if (ingot_session_load(ctx, bad))
-            fail_msg("byte %zu of %zu", i, n);
+            fail_msg("bit %zu of byte %zu of %zu", i % 8, i / 8, n);
         assert_non_null(strstr(ingot_error_text(ctx), bad));
         ingot_clear_error(ctx);
-        p[i] ^= (unsigned char)(1u << i % 8);
+        p[i / 8] ^= (unsigned char)(1u << i % 8);
     }
-    for (size_t k = 0; k < n; k += k < header ? 7 : 211) {
+    for (size_t k = 0; k < n; k++) {
         write_all(bad, p, k);
         assert_null(ingot_session_load(ctx, bad));
+        assert_non_null(strstr(ingot_error_text(ctx), bad));
         ingot_clear_error(ctx);
     }
+    write_all(bad, p, n); /* and it was no other thing that was wrong */
+    ingot_session_free(ingot_session_load(ctx, bad));
+    if (ingot_error(ctx))
+        fail_msg("%s", ingot_error_text(ctx));
     free(p);
+    ingot_cell_free(net);
+    ingot_close(ctx);
+}
+
+/* A model file of a graph without parameters; its checksum is right whatever the text. */
+static void write_graph(const char *path, const char *text)
+{
+    safetensors_meta meta = {"ingot.graph", text};
+    error e = {0};
+
+    if (!safetensors_write(path, NULL, NULL, 0, &meta, 1, &e))
+        fail_msg("%s", e.text);
+}
+
+static const char two_inputs[] = "graph \"two\" {\n"
+                                 "  %0: f32[B,2] = input \"left\"\n"
+                                 "  %1: f32[B,2] = input \"right\"\n"
+                                 "  %2: f32[B,2] = add(%0, %1)\n"
+                                 "  return %2 \"sum\"\n"
+                                 "}\n";
+
+static void inputs_share_one_batch(void **state)
+{
+    ingot_context *ctx = ingot_open(NULL);
+    ingot_tensor *in[2], *out;
+    ingot_session *s;
+    char path[128];
+
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/two.ingot", folder);
+    write_graph(path, two_inputs);
+    s = ingot_session_load(ctx, path);
+    if (!s)
+        fail_msg("%s", ingot_error_text(ctx));
+    assert_int_equal(ingot_session_input_count(s), 2);
+    in[0] = ingot_tensor_full(ctx, INGOT_F32, INGOT_INTS(3, 2), 1.5);
+    in[1] = ingot_tensor_full(ctx, INGOT_F32, INGOT_INTS(4, 2), 2);
+    assert_int_equal(ingot_session_run(s, in, 2, &out, 1), INGOT_E_SHAPE);
+    assert_non_null(strstr(ingot_error_text(ctx), "one of 3"));
+    check_error(ctx, INGOT_E_SHAPE, "input \"right\" has a batch of 4");
+    assert_int_equal(ingot_session_run(s, in, 1, &out, 1), INGOT_E_ARGUMENT);
+    check_error(ctx, INGOT_E_ARGUMENT, "1 inputs given, the model has 2");
+    in[1] = ingot_tensor_full(ctx, INGOT_F32, INGOT_INTS(3, 2), 2);
+    assert_int_equal(ingot_session_run(s, in, 2, &out, 1), INGOT_OK);
+    assert_int_equal(ingot_tensor_count(out), 6);
+    for (int i = 0; i < 6; i++)
+        assert_true(ingot_tensor_item(out, i) == 3.5);
+    ingot_session_free(s);
+    ingot_close(ctx);
+}
+
+/* Text that the checksum vouches for is not trusted either: what is cut is refused, what has one
+   bit changed is refused or a graph. */
+static void graphs_are_not_trusted(void **state)
+{
+    ingot_context *ctx = ingot_open(NULL);
+    char path[128], text[sizeof two_inputs];
+    size_t n = strlen(two_inputs), refused = 0;
+
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/odd.ingot", folder);
+    for (size_t k = 0; k + 1 < n; k++) { /* without the last line's end it is whole */
+        memcpy(text, two_inputs, sizeof text);
+        text[k] = '\0';
+        write_graph(path, text);
+        if (ingot_session_load(ctx, path))
+            fail_msg("%zu of %zu bytes", k, n);
+        ingot_clear_error(ctx);
+    }
+    for (size_t i = 0; i < 7 * n; i++) {
+        ingot_session *s;
+
+        memcpy(text, two_inputs, sizeof text);
+        text[i / 7] = (char)(text[i / 7] ^ (1 << i % 7));
+        write_graph(path, text);
+        s = ingot_session_load(ctx, path);
+        refused += !s;
+        assert_true(s || strstr(ingot_error_text(ctx), path));
+        ingot_session_free(s);
+        ingot_clear_error(ctx);
+    }
+    assert_in_range(refused, 3 * n, 7 * n - 1); /* names may change */
+    ingot_close(ctx);
+}
+
+/* Nothing is written that a load would refuse. */
+static void what_no_file_can_hold_is_refused(void **state)
+{
+    static const struct {
+        ingot_image_facts image;
+        const char *want;
+    } bad[] = {
+        {{1, 8, 8, {0.25}, {0}}, "std 0 of channel 0"},
+        {{3, 8, 8, {0}, {1, 1, -1}}, "std -1 of channel 2"},
+        {{1, 8, 8, {INFINITY}, {1}}, "mean inf"},
+        {{1, 70000, 8, {0}, {1}}, "70000 x 8"},
+        {{5, 8, 8, {0}, {1}}, "5 channels"},
+    };
+    static const char *const broken[] = {"a", "\xff", "c"}, *const less[] = {"a", "b", NULL};
+    ingot_context *ctx = ingot_open(NULL);
+    ingot_cell *net = ingot_nn_relu(ctx);
+    ingot_export_options opt = {.n_classes = 3};
+    char path[128];
+
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/none.ingot", folder);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(ingot_export(ctx, net, INGOT_F32, INGOT_INTS(8), path,
+                                      &(ingot_export_options){.image = &bad[i].image}),
+                         INGOT_E_ARGUMENT);
+        check_error(ctx, INGOT_E_ARGUMENT, bad[i].want);
+    }
+    (void)!ingot_export(ctx, net, INGOT_F32, INGOT_INTS(8), path, &opt);
+    check_error(ctx, INGOT_E_ARGUMENT, "3 classes without names");
+    opt.class_names = broken;
+    (void)!ingot_export(ctx, net, INGOT_F32, INGOT_INTS(8), path, &opt);
+    check_error(ctx, INGOT_E_ARGUMENT, "class 1 of 3");
+    opt.class_names = less;
+    (void)!ingot_export(ctx, net, INGOT_F32, INGOT_INTS(8), path, &opt);
+    check_error(ctx, INGOT_E_ARGUMENT, "class 2 of 3");
+    (void)!ingot_export(ctx, net, INGOT_F32, INGOT_INTS(4, -1), path, NULL);
+    check_error(ctx, INGOT_E_ARGUMENT, "dimension 1 of the shape is -1");
+    assert_int_not_equal(access(path, F_OK), 0);
+    ingot_cell_free(net);
     ingot_close(ctx);
 }
 
@@ -289,6 +421,9 @@ int main(void)
         cmocka_unit_test(facts_come_back),
         cmocka_unit_test(wrong_inputs_are_told),
         cmocka_unit_test(no_damage_goes_unseen),
+        cmocka_unit_test(inputs_share_one_batch),
+        cmocka_unit_test(graphs_are_not_trusted),
+        cmocka_unit_test(what_no_file_can_hold_is_refused),
         cmocka_unit_test(weights_are_plain_safetensors),
         cmocka_unit_test(a_graph_can_be_looked_at),
         cmocka_unit_test(equal_nets_give_equal_files),
