@@ -157,7 +157,8 @@ INGOT_API ingot_tensor *ingot_image_resize(ingot_context *ctx, ingot_tensor *pic
 INGOT_API INGOT_MUST_USE ingot_status ingot_png_write(ingot_context *ctx, const char *path,
                                                       ingot_tensor *picture);
 /** Writes the pictures and labels of a source (columns "image" u8 [H, W, C] and "label") as
-    folder/CLASS/NNNNNN.png, NNNNNN the sample's number; at most `limit` of them (0 = all). */
+    folder/CLASS/NNNNNN.png, NNNNNN the sample's number; at most `limit` of them (0 = all). A class
+    without a name, or with one that no folder can have ("top/shirt", ".."), goes by its number. */
 INGOT_API INGOT_MUST_USE ingot_status ingot_dataset_write_images(ingot_dataset *ds,
                                                                  const char *folder,
                                                                  int64_t limit);

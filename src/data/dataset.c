@@ -130,8 +130,10 @@ static bool map_append(ingot_dataset *ds, const char *column, ingot_transform *t
 ingot_status ingot_dataset_map(ingot_dataset *ds, const char *column,
                                ingot_transform *const *transforms, int workers)
 {
-    bool ok = open_for(ds, "a map") && column;
+    bool ok = open_for(ds, "a map");
 
+    if (ok && !column)
+        ok = fail(&ds->ctx->err, INGOT_E_ARGUMENT, "dataset: a map's column is NULL");
     if (ok && (workers < 0 || workers > DATA_WORKERS))
         ok = fail(&ds->ctx->err, INGOT_E_ARGUMENT, "dataset: %d workers; 0 to %d are possible",
                   workers, DATA_WORKERS);

@@ -112,6 +112,12 @@ ingot_status ingot_png_write(ingot_context *ctx, const char *path, ingot_tensor 
 
 #define PATH_TEXT 4096
 
+/* Whether a class's name can be its folder's, and one that ingot_image_folder sees. */
+static bool names_folder(const char *name, size_t room)
+{
+    return name[0] && name[0] != '.' && !strchr(name, '/') && strlen(name) < room;
+}
+
 static bool write_sample(const ingot_dataset *ds, const char *folder, int64_t index,
                          const ingot_array *columns, error *e)
 {
@@ -125,7 +131,7 @@ static bool write_sample(const ingot_dataset *ds, const char *folder, int64_t in
         return fail(e, INGOT_E_SHAPE,
                     "write_images: columns u8 [H,W,1 or 3] and i64 [] are needed");
     memcpy(&k, label->data, sizeof k);
-    if (k >= 0 && k < ds->n_classes && !strchr(ds->classes[k], '/'))
+    if (k >= 0 && k < ds->n_classes && names_folder(ds->classes[k], sizeof class))
         (void)snprintf(class, sizeof class, "%s", ds->classes[k]);
     else
         (void)snprintf(class, sizeof class, "%02" PRId64, k);

@@ -45,11 +45,15 @@ static bool apply_maps(worker *w, int c, const ingot_map_info *base, const ingot
         rng_key mine = rng_split(key, (uint64_t)(c * DATA_TRANSFORMS + i));
         ingot_map_info info = {base->epoch, base->index, {mine.key, mine.salt}};
 
+        to->data = NULL; /* a user's transform may make nothing */
         if (!m->t[i]->apply(m->t[i], in, to, &info, &w->err))
             return w->err.code
                        ? false
                        : fail(&w->err, INGOT_E_ARGUMENT, "transform %d of column \"%s\" failed", i,
                               w->p->ds->columns[c]);
+        if (!to->data)
+            return fail(&w->err, INGOT_E_ARGUMENT, "transform %d of column \"%s\" made no value", i,
+                        w->p->ds->columns[c]);
         in = to;
     }
     *out = in;

@@ -120,6 +120,14 @@ static bool all_folders(folder_source *s, const char *path, error *e)
     return ok;
 }
 
+static bool has_class(const folder_source *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_classes; i++)
+        if (strcmp(s->classes[i], name) == 0)
+            return true;
+    return false;
+}
+
 static bool listed_folders(folder_source *s, const char *path, const char *class_file, error *e)
 {
     buffer text;
@@ -133,8 +141,10 @@ static bool listed_folders(folder_source *s, const char *path, const char *class
         next = line + n;
         next += strspn(next, "\r\n");
         line[n] = 0;
-        if (n && strchr(line, '/'))
+        if (n && (strchr(line, '/') || strcmp(line, ".") == 0 || strcmp(line, "..") == 0))
             ok = fail(e, INGOT_E_FORMAT, "%s: class \"%s\" is no folder's name", class_file, line);
+        else if (n && has_class(s, line))
+            ok = fail(e, INGOT_E_FORMAT, "%s: class \"%s\" is listed twice", class_file, line);
         else if (n)
             ok = add_class(s, path, line, e);
     }
