@@ -245,13 +245,123 @@ static void batches_are_counted(void **state)
     ingot_close(ctx);
 }
 
+/* Two passes are an epoch; each sees the whole, in another order; batches reach over the seam. */
+static void passes_are_repeated(void **state)
+{
+    (void)state;
+    for (int workers = 0; workers <= 3; workers += 3) {
+        ingot_context *ctx = ingot_open(&(ingot_context_options){.seed = 9});
+        ingot_dataset *ds = open_data(ctx, workers, NULL);
+        int64_t order[2 * N];
+        int seen[N] = {0}, n = 0, same = 0;
+        record r;
+
+        (void)ingot_dataset_repeat(ds, 2);
+        while (take(ctx, ds, &r))
+            for (int64_t i = 0; i < r.n; i++)
+                order[n++] = r.y[i];
+        assert_int_equal(n, 2 * N);
+        for (int i = 0; i < 2 * N; i++) {
+            seen[order[i]]++;
+            assert_int_equal(seen[order[i]], i < N ? 1 : 2);
+            same += i < N && order[i] == order[i + N];
+        }
+        assert_true(same < 10);
+        ingot_dataset_free(ds);
+        ingot_close(ctx);
+    }
+}
+
+static bool count_up(int64_t index, ingot_array *columns, int n, void *user)
+{
+    /* the value's length; 0 = no value at all, though the generator is content */
+    const int64_t *lengths = user;
+    int32_t *x;
+
+    (void)n;
+    if (lengths[index] == 0)
+        return true;
+    x = ingot_array_alloc(&columns[0], INGOT_I32, INGOT_INTS(lengths[index]));
+    for (int64_t i = 0; x && i < lengths[index]; i++)
+        x[i] = (int32_t)index;
+    return x != NULL;
+}
+
+static void a_part_can_be_taken(void **state)
+{
+    static const char *const names[] = {"x"};
+    int64_t lengths[] = {1, 1, 1, 1, 1, 1};
+    ingot_context *ctx = ingot_open(NULL);
+    ingot_dataset *ds = ingot_generator_dataset(ctx, 6, count_up, lengths, names, 1);
+    ingot_tensor *out;
+
+    (void)state;
+    (void)ingot_dataset_take(ds, 2, 3);
+    (void)ingot_dataset_batch(ds, 2, true);
+    assert_true(next(ctx, ds, &out, 1));
+    assert_true(ingot_tensor_item(out, 0) == 2 && ingot_tensor_item(out, 1) == 3);
+    assert_false(next(ctx, ds, &out, 1)); /* the remainder is dropped */
+    ingot_dataset_free(ds);
+    ingot_close(ctx);
+}
+
+static bool makes_nothing(const ingot_array *in, ingot_array *out, const ingot_map_info *info,
+                          void *user)
+{
+    (void)in;
+    (void)info;
+    (void)user;
+    return ingot_array_alloc(out, INGOT_I32, (ingot_ints){NULL, -1}) == NULL;
+}
+
+/* The sample that does not stack is named, and so is a value that was never made. */
+static void samples_must_stack(void **state)
+{
+    static const char *const names[] = {"x"};
+
+    (void)state;
+    for (int workers = 0; workers <= 2; workers += 2) {
+        int64_t lengths[] = {3, 3, 3, 4, 0, 3};
+        ingot_context *ctx = ingot_open(NULL);
+        ingot_dataset *ds = ingot_generator_dataset(ctx, 6, count_up, lengths, names, 1);
+        ingot_tensor *out;
+        bool more;
+
+        (void)ingot_dataset_batch(ds, 2, false);
+        (void)ingot_dataset_map(ds, "x", (ingot_transform *[]){NULL}, workers);
+        assert_true(next(ctx, ds, &out, 1));
+        assert_int_equal(ingot_dataset_next(ds, &out, 1, &more), INGOT_E_SHAPE);
+        assert_non_null(strstr(ingot_error_text(ctx), "i32[2,3]"));
+        check_error(ctx, INGOT_E_SHAPE, "sample 3: a batch of");
+        assert_int_equal(ingot_dataset_seek(ds, 0, 2), INGOT_OK);
+        assert_int_equal(ingot_dataset_next(ds, &out, 1, &more), INGOT_E_ARGUMENT);
+        check_error(ctx, INGOT_E_ARGUMENT, "sample 4: the generator left column 0 unset");
+        assert_int_equal(ingot_dataset_seek(ds, 0, 0), INGOT_OK);
+        assert_true(next(ctx, ds, &out, 1));
+        ingot_dataset_free(ds);
+
+        ds = ingot_generator_dataset(ctx, 6, count_up, lengths, names, 1);
+        assert_int_equal(ingot_dataset_map(ds, NULL, (ingot_transform *[]){NULL}, 0),
+                         INGOT_E_ARGUMENT);
+        check_error(ctx, INGOT_E_ARGUMENT, "column is NULL");
+        (void)ingot_dataset_map(
+            ds, "x", (ingot_transform *[]){ingot_transform_new(ctx, makes_nothing, NULL), NULL},
+            workers);
+        (void)!ingot_dataset_next(ds, &out, 1, &more);
+        check_error(ctx, INGOT_E_ARGUMENT, "sample 0: transform 0 of column \"x\" made no value");
+        ingot_dataset_free(ds);
+        ingot_close(ctx);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_epoch_is_a_permutation),    cmocka_unit_test(workers_change_no_bit),
         cmocka_unit_test(any_position_can_be_taken_up), cmocka_unit_test(the_seed_decides),
         cmocka_unit_test(errors_come_in_their_turn),    cmocka_unit_test(parts_share_no_sample),
-        cmocka_unit_test(batches_are_counted),
+        cmocka_unit_test(batches_are_counted),          cmocka_unit_test(passes_are_repeated),
+        cmocka_unit_test(a_part_can_be_taken),          cmocka_unit_test(samples_must_stack),
     };
 
     return cmocka_run_group_tests(tests, setup, NULL);

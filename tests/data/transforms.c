@@ -153,6 +153,40 @@ static void random_crops_come_from_everywhere(void **state)
     ingot_close(ctx);
 }
 
+/* A padded crop is the picture seen through a window whose corner lies anywhere from -2 to H + 2.
+ */
+static void padded_crops_are_windows(void **state)
+{
+    enum { PAD = 2, TALL = 5, WIDE = 6 };
+    int border = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        ingot_context *ctx = ingot_open(&(ingot_context_options){.seed = seed});
+        ingot_tensor *t =
+            apply(ctx, (ingot_transform *[]){ingot_random_crop(ctx, TALL, WIDE, PAD), NULL});
+        int found = 0;
+
+        check_ok(ctx);
+        for (int y = -PAD; y <= H + PAD - TALL; y++)
+            for (int x = -PAD; x <= W + PAD - WIDE; x++) {
+                bool same = true;
+
+                for (int i = 0; i < TALL * WIDE * C && same; i++) {
+                    int py = y + i / (WIDE * C), px = x + i / C % WIDE;
+                    bool inside = py >= 0 && py < H && px >= 0 && px < W;
+
+                    same = ingot_tensor_item(t, i) == (inside ? picture[py][px][i % C] : 0);
+                }
+                found += same;
+                border += same && (y < 0 || x < 0 || y > H - TALL || x > W - WIDE);
+            }
+        assert_int_equal(found, 1);
+        ingot_close(ctx);
+    }
+    assert_in_range(border, 15, 39); /* 44 of 56 places show the border */
+}
+
 static void numbers_are_scaled_and_moved(void **state)
 {
     const double mean[] = {0.1, 0.2, 0.3}, std[] = {0.5, 0.25, 2};
@@ -169,6 +203,13 @@ static void numbers_are_scaled_and_moved(void **state)
 
             assert_true(fabs(ingot_tensor_item(t, c * H * W + i) - want) < 1e-6);
         }
+    t = apply(ctx, (ingot_transform *[]){ingot_type_cast(ctx, INGOT_F32),
+                                         ingot_normalize(ctx, mean, std, 3), NULL});
+    for (int i = 0; i < H * W * C; i++) { /* f32 is taken as it is, not divided by 255 */
+        double want = (picture[i / (W * C)][i / C % W][i % C] - mean[i % C]) / std[i % C];
+
+        assert_true(fabs(ingot_tensor_item(t, i) - want) < 1e-6 * (1 + fabs(want)));
+    }
     t = apply(ctx, (ingot_transform *[]){ingot_type_cast(ctx, INGOT_I16), NULL});
     assert_int_equal(ingot_tensor_dtype(t), INGOT_I16);
     assert_true(ingot_tensor_item(t, 5) == picture[0][1][2]);
@@ -230,6 +271,7 @@ int main(void)
         cmocka_unit_test(resize_filters_by_triangles),
         cmocka_unit_test(crops_and_flips_move_pixels),
         cmocka_unit_test(random_crops_come_from_everywhere),
+        cmocka_unit_test(padded_crops_are_windows),
         cmocka_unit_test(numbers_are_scaled_and_moved),
         cmocka_unit_test(users_add_their_own),
         cmocka_unit_test(what_does_not_fit_is_told),
