@@ -293,7 +293,7 @@ static void what_no_file_can_hold_is_refused(void **state)
     } bad[] = {
         {{1, 8, 8, {0.25}, {0}}, "std 0 of channel 0"},
         {{3, 8, 8, {0}, {1, 1, -1}}, "std -1 of channel 2"},
-        {{1, 8, 8, {INFINITY}, {1}}, "mean inf"},
+        {{1, 8, 8, {HUGE_VAL}, {1}}, "mean inf"},
         {{1, 70000, 8, {0}, {1}}, "70000 x 8"},
         {{5, 8, 8, {0}, {1}}, "5 channels"},
     };
