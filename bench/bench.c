@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ingot_bench kernels [THREADS [ISA]]    kernels as per cent of the peak measured beside them
+   ingot_bench resnet50 [THREADS [ISA [BATCH]]]  the same for each of the net's convolutions
    ingot_bench step NAME [THREADS [N]]    milliseconds of a training step, one JSON line */
 #include "bench.h"
 
@@ -29,9 +30,13 @@ int main(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[1], "kernels") == 0)
         return bench_kernels(argument(argc, argv, 2, 1), argc > 3 ? argv[3] : NULL);
+    if (argc >= 2 && strcmp(argv[1], "resnet50") == 0)
+        return bench_resnet50(argument(argc, argv, 2, 1), argc > 3 ? argv[3] : NULL,
+                              argument(argc, argv, 4, 8));
     if (argc >= 3 && strcmp(argv[1], "step") == 0)
         return bench_step(argv[2], argument(argc, argv, 3, 0), argument(argc, argv, 4, 50));
     (void)fprintf(stderr, "usage: ingot_bench kernels [THREADS [ISA]]\n"
+                          "       ingot_bench resnet50 [THREADS [ISA [BATCH]]]\n"
                           "       ingot_bench step cnn|mlp [THREADS [STEPS]]\n");
     return 2;
 }

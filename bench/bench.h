@@ -12,6 +12,7 @@ typedef struct summary {
 summary summarise(double *samples, int n);
 
 int bench_kernels(int threads, const char *isa);
+int bench_resnet50(int threads, const char *isa, int batch);
 int bench_step(const char *name, int threads, int steps);
 
 #endif

@@ -82,6 +82,21 @@ static const kernel_case cases[] = {
     {"conv2d", .batch = 8, .c = 3, .h = 224, .o = 64, .window = 7, .stride = 2},
 };
 
+/* The convolutions of ResNet-50, 224 x 224: how often the net has each. */
+static const struct {
+    int64_t c, o, window, stride, h;
+    int count;
+} resnet50[] = {
+    {3, 64, 7, 2, 224, 1},    {64, 64, 1, 1, 56, 1},    {64, 64, 3, 1, 56, 3},
+    {64, 256, 1, 1, 56, 4},   {256, 64, 1, 1, 56, 2},   {256, 128, 1, 1, 56, 1},
+    {128, 128, 3, 2, 56, 1},  {128, 512, 1, 1, 28, 4},  {256, 512, 1, 2, 56, 1},
+    {512, 128, 1, 1, 28, 3},  {128, 128, 3, 1, 28, 3},  {512, 256, 1, 1, 28, 1},
+    {256, 256, 3, 2, 28, 1},  {256, 1024, 1, 1, 14, 6}, {512, 1024, 1, 2, 28, 1},
+    {1024, 256, 1, 1, 14, 5}, {256, 256, 3, 1, 14, 5},  {1024, 512, 1, 1, 14, 1},
+    {512, 512, 3, 2, 14, 1},  {512, 2048, 1, 1, 7, 3},  {1024, 2048, 1, 2, 14, 1},
+    {2048, 512, 1, 1, 7, 2},  {512, 512, 3, 1, 7, 2},
+};
+
 /* A planned call with its memory. */
 typedef struct call {
     type in[3], out[1];
@@ -234,7 +249,9 @@ static double time_call(pool *p, const call *k)
     return 1e-9 * (double)(clock_ns() - begin);
 }
 
-static bool bench_case(pool *p, const machine *m, int threads, const kernel_case *s)
+/* Prints a case's line; gives its operations and what the peak would have done in its time. */
+static bool bench_case(pool *p, const machine *m, int threads, const kernel_case *s, int samples,
+                       double *ops, double *peak_ops)
 {
     double share[SAMPLES], rate[SAMPLES];
     peak_fn peak = peak_of(m->isa);
@@ -245,39 +262,80 @@ static bool bench_case(pool *p, const machine *m, int threads, const kernel_case
         return false;
     }
     (void)time_call(p, &k);
-    for (int i = 0; i < SAMPLES; i++) {
+    for (int i = 0; i < samples; i++) {
         double before = measure_peak(p, threads, peak), t = time_call(p, &k);
         double after = measure_peak(p, threads, peak);
 
         rate[i] = k.flops / t;
         share[i] = rate[i] / (0.5 * (before + after));
     }
-    summary a = summarise(share, SAMPLES), b = summarise(rate, SAMPLES);
+    summary a = summarise(share, samples), b = summarise(rate, samples);
 
-    (void)printf("| %-62s | %7.1f | %5.1f %% | %5.1f - %5.1f |\n", k.text, 1e-9 * b.median,
-                 100.0 * a.median, 100.0 * a.low, 100.0 * a.high);
+    (void)printf("| %-62s | %7.1f | %5.1f %% | %5.1f - %5.1f | %5.1f %% |\n", k.text,
+                 1e-9 * b.median, 100.0 * a.median, 100.0 * a.low, 100.0 * a.high,
+                 100.0 * share[samples - 1]);
     (void)fflush(stdout);
+    *ops = k.flops;
+    *peak_ops = k.flops / a.median;
     call_free(&k, threads);
     return true;
 }
 
-int bench_kernels(int threads, const char *isa)
+static pool *bench_open(int threads, const char *isa, machine *m)
 {
     error e = {0};
-    machine m;
     pool *p = NULL;
 
-    if (threads < 1 || threads > POOL_THREADS_MAX || !cpu_detect(isa, &m, &e) ||
+    if (threads < 1 || threads > POOL_THREADS_MAX || !cpu_detect(isa, m, &e) ||
         !(p = pool_new(NULL, threads, true, &e))) {
         (void)fprintf(stderr, "ingot_bench: %s\n", e.code ? e.text : "threads from 1 to 1024");
-        return 1;
+        return NULL;
     }
-    (void)printf("%s, %s, %d thread%s; peak %.1f Gflop/s now\n\n", m.cpu, m.isa, threads,
-                 threads > 1 ? "s" : "", 1e-9 * measure_peak(p, threads, peak_of(m.isa)));
-    (void)printf("| %-62s | Gflop/s | of peak | quartiles, %% |\n|---|---|---|---|\n", "kernel");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (!bench_case(p, &m, threads, &cases[i]))
-            return 1;
+    (void)printf("%s, %s, %d thread%s; peak %.1f Gflop/s now\n\n", m->cpu, m->isa, threads,
+                 threads > 1 ? "s" : "", 1e-9 * measure_peak(p, threads, peak_of(m->isa)));
+    (void)printf("| %-62s | Gflop/s | of peak | quartiles, %% | best |\n|---|---|---|---|---|\n",
+                 "kernel");
+    return p;
+}
+
+int bench_kernels(int threads, const char *isa)
+{
+    double ops, peak_ops;
+    machine m;
+    pool *p = bench_open(threads, isa, &m);
+    bool ok = p != NULL;
+
+    for (size_t i = 0; ok && i < sizeof cases / sizeof *cases; i++)
+        ok = bench_case(p, &m, threads, &cases[i], SAMPLES, &ops, &peak_ops);
     pool_free(p);
-    return 0;
+    return ok ? 0 : 1;
+}
+
+int bench_resnet50(int threads, const char *isa, int batch)
+{
+    static const char *const names[] = {"conv2d", "conv2d_backward_data", "conv2d_backward_weight"};
+    double sum[3] = {0}, peak_sum[3] = {0};
+    machine m;
+    pool *p = bench_open(threads, isa, &m);
+    bool ok = p != NULL;
+
+    for (int k = 0; ok && k < 3; k++)
+        for (size_t i = 0; ok && i < sizeof resnet50 / sizeof *resnet50; i++) {
+            kernel_case c = {names[k], .batch = batch, .c = resnet50[i].c, .h = resnet50[i].h};
+            double ops = 0.0, peak_ops = 0.0;
+
+            c.o = resnet50[i].o;
+            c.window = resnet50[i].window;
+            c.stride = resnet50[i].stride;
+            if (k == 1 && i == 0)
+                continue; /* the picture's own gradient is not needed */
+            ok = bench_case(p, &m, threads, &c, 5, &ops, &peak_ops);
+            sum[k] += resnet50[i].count * ops;
+            peak_sum[k] += resnet50[i].count * peak_ops;
+        }
+    for (int k = 0; ok && k < 3; k++)
+        (void)printf("| %s, all of ResNet-50 | | %.1f %% | | |\n", names[k],
+                     100.0 * sum[k] / peak_sum[k]);
+    pool_free(p);
+    return ok ? 0 : 1;
 }

@@ -34,9 +34,9 @@ typedef struct gemm_tile {
     const float *b;
     int64_t b_k; /* rows of B; whole vectors are read: up to GEMM_NR elements from a row's start */
     float *c;
-    int64_t c_m;       /* rows of C; columns are contiguous */
-    const float *bias; /* GEMM_NR values added to every row (before the sum), or NULL */
-    bool add;          /* C += instead of C = ; then bias is ignored */
+    int64_t c_m;           /* rows of C; columns are contiguous */
+    const float *row_bias; /* a value for each row, from which its sums start, or NULL */
+    bool add;              /* C += instead of C = ; then row_bias is ignored */
 } gemm_tile;
 
 #define gemm_tile_run  ISA_FN(gemm_tile_run)

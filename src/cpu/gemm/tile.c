@@ -23,12 +23,17 @@ static VEC_FORCE_INLINE void tile_body(const gemm_tile *t, const int rows, const
     vf32 acc[GEMM_MR][GEMM_NV];
     const int64_t a_m = unit ? 1 : t->a_m, a_k = t->a_k, b_k = t->b_k;
 
+    /* C may be far away and its rows far apart: ask for them before the sums, not after. */
+    for (int i = 0; i < rows; i++) {
+        __builtin_prefetch(t->c + i * t->c_m, 1);
+        __builtin_prefetch(t->c + i * t->c_m + (vecs - 1) * VF32_LANES + n - 1, 1);
+    }
     for (int i = 0; i < rows; i++)
         for (int v = 0; v < vecs; v++)
             acc[i][v] =
                 t->add ? load_c(t->c + i * t->c_m + v * VF32_LANES, v == vecs - 1 ? n : VF32_LANES)
-                : t->bias ? vf32_load(t->bias + v * VF32_LANES)
-                          : vf32_zero();
+                : t->row_bias ? vf32_set1(t->row_bias[i])
+                              : vf32_zero();
     for (int64_t e = 0; e < t->batch; e++) {
         /* Rows in groups of four, reached as base, base + a_m, base + 2 a_m, base + 3 a_m. */
         const float *a0 = t->a + t->a_off[e], *a1 = rows > 4 ? a0 + 4 * a_m : a0;
