@@ -13,7 +13,7 @@ add_library(ingot_static STATIC ${one})
 set_target_properties(ingot_static PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME ingot)
 set_source_files_properties(${one} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
 target_include_directories(ingot_static INTERFACE $<INSTALL_INTERFACE:include>)
-set(INGOT_PRIVATE_LIBS cpuinfo jansson turbojpeg spng xxhash z pthreadpool)
+set(INGOT_PRIVATE_LIBS cpuinfo jansson turbojpeg spng xxhash z)
 target_link_libraries(ingot_static INTERFACE ${INGOT_PRIVATE_LIBS} Threads::Threads m)
 
 install(TARGETS ingot ingot_static EXPORT ingot)

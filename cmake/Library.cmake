@@ -20,7 +20,6 @@ endfunction()
 include(cmake/Generate.cmake)
 
 ingot_layer(base)
-target_include_directories(layer_base PRIVATE ${PTHREADPOOL_INCLUDE})
 target_include_directories(layer_base SYSTEM PRIVATE ${RANDOM123_INCLUDE})
 ingot_layer(tensor)
 include(cmake/Cpu.cmake)
@@ -30,7 +29,7 @@ endforeach()
 
 add_library(ingot_deps INTERFACE)
 target_link_libraries(ingot_deps INTERFACE PkgConfig::CPUINFO PkgConfig::JANSSON
-  PkgConfig::JPEG PkgConfig::SPNG PkgConfig::XXHASH PkgConfig::ZLIB ${PTHREADPOOL_LIBRARY}
+  PkgConfig::JPEG PkgConfig::SPNG PkgConfig::XXHASH PkgConfig::ZLIB
   Threads::Threads m)
 
 # Everything, internals visible: what the tests link.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thread pool over pthreadpool. Units of work are claimed in order; which worker takes which is
-   unspecified, so a unit's result may depend only on its index. */
+/* Thread pool. Units of work are claimed in order; which worker takes which is unspecified, so a
+   unit's result may depend only on its index. The caller waits for units that others have begun,
+   never for a worker to come: on a machine that is busy otherwise it does the work alone. */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
 
