@@ -232,10 +232,16 @@ typedef struct ingot_net_options {
 INGOT_API ingot_cell *ingot_net_cnn(ingot_context *ctx, const ingot_net_options *opt);
 /** He et al. 2015 as for CIFAR: 6 depth + 2 layers in three stages. */
 INGOT_API ingot_cell *ingot_net_resnet(ingot_context *ctx, const ingot_net_options *opt);
+/** The same paper's nets for ImageNet, as torchvision has them (parameters' names too): layers is
+    18, 34 (basic blocks), 50, 101 or 152 (bottlenecks). features: channels after the stem (64);
+    depth, height and width are not used. */
+INGOT_API ingot_cell *ingot_net_resnet_imagenet(ingot_context *ctx, int layers,
+                                                const ingot_net_options *opt);
 /** Hidden layers with ReLU, dropout, classifier; the input is flattened. */
 INGOT_API ingot_cell *ingot_net_mlp(ingot_context *ctx, const ingot_net_options *opt);
-/** "cnn", "mlp", "resnet", or resnets by their layers: "resnet8", "resnet14", "resnet20". An
-   unknown name is an error that lists them. */
+/** "cnn", "mlp", "resnet", or resnets by their layers: "resnet8", "resnet14", "resnet20" for CIFAR,
+    "resnet18", "resnet34", "resnet50", "resnet101", "resnet152" for ImageNet. An unknown name is an
+    error that lists them. */
 INGOT_API ingot_cell *ingot_net_by_name(ingot_context *ctx, const char *name,
                                         const ingot_net_options *opt);
 

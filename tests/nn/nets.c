@@ -2,7 +2,7 @@
 /* Whole nets against PyTorch's: names of all parameters, and losses of six steps of training. */
 #include "ingot/optim.h"
 #include "nn/golden.h"
-#include "nn/golden.inc"
+#include "nn/golden_nets.inc"
 
 typedef struct trainer {
     ingot_cell *net, *loss;
@@ -37,24 +37,25 @@ static void set_weights(ingot_cell *net)
     }
 }
 
-static void check_trace(ingot_context *ctx, ingot_cell *net, const char *const *names, size_t n,
-                        const float *want)
+#define SIDE_MAX 64
+
+static void check_trace(ingot_context *ctx, ingot_cell *net, int64_t side, double lr,
+                        const char *const *names, size_t n, const float *want)
 {
     trainer t = {.net = net, .loss = ingot_nn_cross_entropy(ctx, NULL)};
     ingot_function *f = ingot_function_new(ctx, construct_step, &t, NULL);
     ingot_tensor *in[2], *out;
-    float x[4 * 2 * 8 * 8];
+    static float x[4 * 2 * SIDE_MAX * SIDE_MAX];
 
     check_ok(ctx);
     assert_int_equal(ingot_cell_parameter_count(net), n);
     for (size_t i = 0; i < n; i++)
         assert_string_equal(ingot_parameter_name(ingot_cell_parameter(net, (int)i)), names[i]);
     set_weights(net);
-    t.opt =
-        ingot_sgd(ctx, net, &(ingot_schedule){.lr = 0.01}, &(ingot_sgd_options){.momentum = 0.9});
-    for (int i = 0; i < 4 * 2 * 8 * 8; i++)
+    t.opt = ingot_sgd(ctx, net, &(ingot_schedule){.lr = lr}, &(ingot_sgd_options){.momentum = 0.9});
+    for (int i = 0; i < 4 * 2 * side * side; i++)
         x[i] = (float)sin(i * 0.37);
-    in[0] = ingot_tensor_new(ctx, INGOT_F32, INGOT_INTS(4, 2, 8, 8), x);
+    in[0] = ingot_tensor_new(ctx, INGOT_F32, INGOT_INTS(4, 2, side, side), x);
     in[1] = ingot_tensor_new(ctx, INGOT_I32, INGOT_INTS(4), (int32_t[]){0, 2, 1, 2});
     ingot_set_training(ctx, true);
     for (int s = 0; s < 6; s++) {
@@ -68,46 +69,56 @@ static void check_trace(ingot_context *ctx, ingot_cell *net, const char *const *
     ingot_cell_free(t.loss);
 }
 
-static void resnet8(void **state)
+static void check_net(const char *name, int64_t side, int64_t features, double lr,
+                      const char *const *names, size_t n, const float *want)
 {
     const ingot_mode modes[] = {INGOT_GRAPH, INGOT_EAGER};
 
-    (void)state;
     for (int k = 0; k < 2; k++) {
         ingot_context *ctx = open_mode(modes[k]);
         ingot_cell *net = ingot_net_by_name(
-            ctx, "resnet8",
+            ctx, name,
             &(ingot_net_options){
-                .channels = 2, .height = 8, .width = 8, .classes = 3, .features = 4});
+                .channels = 2, .height = side, .width = side, .classes = 3, .features = features});
 
-        check_trace(ctx, net, resnet8_names, sizeof resnet8_names / sizeof *resnet8_names,
-                    resnet8_trace);
+        check_trace(ctx, net, side, lr, names, n, want);
         ingot_cell_free(net);
         ingot_close(ctx);
     }
 }
 
-static void cnn(void **state)
+#define NET(name, side, features, lr)                                        \
+    static void name(void **state)                                           \
+    {                                                                        \
+        (void)state;                                                         \
+        check_net(#name, side, features, lr, name##_names,                   \
+                  sizeof name##_names / sizeof *name##_names, name##_trace); \
+    }
+NET(resnet8, 8, 4, 0.01)
+NET(cnn, 8, 3, 0.01)
+NET(resnet18, 64, 4, 0.01)
+NET(resnet50, 64, 4, 0.001)
+
+static void unknown_layers(void **state)
 {
-    const ingot_mode modes[] = {INGOT_GRAPH, INGOT_EAGER};
+    ingot_context *ctx = open_mode(INGOT_GRAPH);
+    const ingot_net_options o = {.channels = 3, .height = 64, .width = 64, .classes = 10};
 
     (void)state;
-    for (int k = 0; k < 2; k++) {
-        ingot_context *ctx = open_mode(modes[k]);
-        ingot_cell *net = ingot_net_by_name(
-            ctx, "cnn",
-            &(ingot_net_options){
-                .channels = 2, .height = 8, .width = 8, .classes = 3, .features = 3});
-
-        check_trace(ctx, net, cnn_names, sizeof cnn_names / sizeof *cnn_names, cnn_trace);
-        ingot_cell_free(net);
-        ingot_close(ctx);
-    }
+    assert_null(ingot_net_resnet_imagenet(ctx, 51, &o));
+    check_error(ctx, INGOT_E_ARGUMENT, "51 layers are not one of 18, 34, 50, 101, 152");
+    assert_null(ingot_net_by_name(ctx, "resnet51", &o));
+    check_error(ctx, INGOT_E_NOT_FOUND, "net 'resnet51' is not one of");
+    ingot_close(ctx);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(resnet8), cmocka_unit_test(cnn)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(resnet8),        cmocka_unit_test(cnn),
+        cmocka_unit_test(resnet18),       cmocka_unit_test(resnet50),
+        cmocka_unit_test(unknown_layers),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
