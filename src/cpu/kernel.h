@@ -14,10 +14,11 @@
 
 /* What kernels may know of the machine; filled once when a context opens. */
 typedef struct machine {
-    const char *isa; /* "generic" "avx2" "avx512" "neon" */
-    const char *cpu; /* brand text */
+    const char *isa;    /* "generic" "avx2" "avx512" "neon" */
+    const char *cpu;    /* brand text */
     size_t l1d, l2, l3; /* bytes; l2 per core */
-    int threads;     /* for reports only: no plan may depend on it */
+    int threads;        /* for reports only: no plan may depend on it */
+    bool no_winograd;   /* 3x3 convolutions are summed directly */
 } machine;
 
 #define KCALL_PHASES 4

@@ -22,6 +22,7 @@ static bool engine_open(ingot_context *ctx)
     if (!ctx->pool)
         return false;
     eng->mach.threads = pool_threads(ctx->pool);
+    eng->mach.no_winograd = ctx->opt.no_winograd;
     eng->ops = op_registry_new(&ctx->alloc, op_rows, &ctx->err);
     return eng->ops != NULL;
 }

@@ -67,6 +67,7 @@ bool run_kernel(const run_case *r, error *e)
         return false;
     if (!j.row)
         return fail(e, INGOT_E_UNSUPPORTED, "no %s kernel for %s", r->isa, r->op);
+    mach.no_winograd = r->no_winograd;
     j.call = (kcall){.mach = &mach,
                      .in = r->in,
                      .out = r->out,

@@ -18,6 +18,7 @@ typedef struct run_case {
     const void *extra;
     void *buf[RUN_INPUTS + RUN_OUTPUTS]; /* inputs, then outputs; the caller's */
     int threads;                         /* 0 = 1 */
+    bool no_winograd;
 } run_case;
 
 void run_attr_int(run_case *r, const char *name, int64_t v);

@@ -7,7 +7,7 @@
 
    Backward to the input is the same with the gradient as the source. With stride s the input's
    rows and columns fall into s x s phases, each reached by taps of its own. */
-#include "cpu/kernels/conv_shape.h"
+#include "cpu/kernels/conv_winograd.h"
 
 #define CONV_DEPTH     256 /* rows of a packed block, about */
 #define CONV_POSITIONS 224 /* columns of a unit, about */
@@ -18,6 +18,8 @@
 typedef struct conv_plan {
     conv_shape s;
     bool backward;
+    bool winograd; /* then all below is unused */
+    winograd_plan w;
     conv_source src;
     int64_t rows, depth;         /* channels of a group: of the output, of the source */
     int64_t out_h, out_w;        /* of the output's planes */
@@ -189,6 +191,11 @@ static bool plan_conv(kcall *c, conv_plan *p)
 {
     const conv_shape *s = &p->s;
 
+    p->winograd = !c->mach->no_winograd && winograd_fits(s, p->backward);
+    if (p->winograd) {
+        winograd_make(c, &p->w, s, p->backward);
+        return true;
+    }
     plan_geometry(p);
     if (s->n == 0 || p->wide == 0 || p->src.high == 0 || p->rows == 0)
         return true; /* no units */
@@ -495,8 +502,14 @@ static void conv_run(const kcall *c, void *const *buf, int phase, int64_t lo, in
                      void *scratch, void *work)
 {
     const conv_plan *p = c->plan;
-    space b = space_lay(p, scratch);
+    space b;
 
+    if (p->winograd) {
+        winograd_run(&p->w, buf[0], buf[1], p->backward ? NULL : buf[2], buf[c->n_in], phase, lo,
+                     hi, scratch, work);
+        return;
+    }
+    b = space_lay(p, scratch);
     find_taps(p, &b);
     for (int64_t u = lo; u < hi; u++) {
         if (phase == 0)
