@@ -156,7 +156,6 @@ static void INGOT_PRINTF(3, 0)
 {
     report *r = ctx;
     char text[600], field[100], outer[256];
-    int line;
 
     (void)level;
     (void)vsnprintf(text, sizeof text, fmt, args);
@@ -165,8 +164,8 @@ static void INGOT_PRINTF(3, 0)
     const char *at = strstr(t, "(line: ");
     if (t[0] != ' ' && strncmp(t, "Backtrace", 9) != 0 && !r->what[0])
         (void)snprintf(r->what, sizeof r->what, "%.500s", t);
-    if (at && sscanf(at, "(line: %d", &line) == 1 && r->line == 0)
-        r->line = line;
+    if (at && r->line == 0)
+        r->line = (int)strtol(at + strlen("(line: "), NULL, 10);
     if (sscanf(t, "  in mapping field '%99[^']", field) == 1) {
         memcpy(outer, r->path, sizeof outer);
         (void)snprintf(r->path, sizeof r->path, "%s%s%.120s", field, outer[0] ? "." : "", outer);

@@ -127,7 +127,7 @@ char *arena_printf(arena *a, error *e, const char *fmt, ...)
     else
         s = arena_alloc(a, (size_t)n + 1, e);
     if (s)
-        vsnprintf(s, (size_t)n + 1, fmt, again);
+        (void)vsnprintf(s, (size_t)n + 1, fmt, again);
     va_end(again);
     return s;
 }
@@ -196,7 +196,7 @@ bool buffer_printf(buffer *b, error *e, const char *fmt, ...)
     if (n < 0) {
         fail(e, INGOT_E_INTERNAL, "text cannot be formatted");
     } else if (buffer_reserve(b, (size_t)n, e)) {
-        vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
+        (void)vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
         b->len += (size_t)n;
         ok = true;
     }

@@ -42,7 +42,7 @@ static bool apply_maps(worker *w, int c, const ingot_map_info *base, const ingot
 
     for (int i = 0; i < m->n; i++) {
         ingot_array *to = &w->step[i % 2];
-        rng_key mine = rng_split(key, (uint64_t)(c * DATA_TRANSFORMS + i));
+        rng_key mine = rng_split(key, (uint64_t)c * DATA_TRANSFORMS + (uint64_t)i);
         ingot_map_info info = {base->epoch, base->index, {mine.key, mine.salt}};
 
         to->data = NULL; /* a user's transform may make nothing */

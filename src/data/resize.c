@@ -69,6 +69,7 @@ static void along_width(const filter *f, const unsigned char *row, int64_t c, fl
 
 static unsigned char to_u8(float v)
 {
+    /* NOLINTNEXTLINE(bugprone-incorrect-roundings): v is positive here */
     return v <= 0.0f ? 0 : v >= 255.0f ? 255 : (unsigned char)(v + 0.5f);
 }
 

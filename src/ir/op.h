@@ -54,10 +54,10 @@ typedef struct op_row {
 /* --- what infer may call ------------------------------------------------------------------- */
 int infer_count(const infer *c);                     /* inputs given (absent ones counted) */
 const type *infer_in(const infer *c, int i);         /* NULL when absent */
-int64_t infer_int(const infer *c, const char *attr); /* int, flag, dtype */
-double infer_real(const infer *c, const char *attr);
-ints infer_ints(const infer *c, const char *attr);
-const char *infer_str(const infer *c, const char *attr); /* never NULL */
+int64_t infer_int(const infer *c, const char *name); /* int, flag, dtype */
+double infer_real(const infer *c, const char *name);
+ints infer_ints(const infer *c, const char *name);
+const char *infer_str(const infer *c, const char *name); /* never NULL */
 bool infer_out(infer *c, int i, type t);                 /* checks the type; true */
 /* "op 'softmax' (layer2.attn): " + the text. Returns false. */
 bool infer_fail(infer *c, ingot_status code, const char *fmt, ...) INGOT_PRINTF(3, 4);
@@ -73,10 +73,10 @@ builder *rule_builder(rule *r);
 value *rule_in(const rule *r, int i); /* NULL when absent */
 int rule_count(const rule *r);
 value *rule_out(const rule *r, int i); /* grad only: the node's own results */
-int64_t rule_int(const rule *r, const char *attr);
-double rule_real(const rule *r, const char *attr);
-ints rule_ints(const rule *r, const char *attr);
-const char *rule_str(const rule *r, const char *attr); /* never NULL */
+int64_t rule_int(const rule *r, const char *name);
+double rule_real(const rule *r, const char *name);
+ints rule_ints(const rule *r, const char *name);
+const char *rule_str(const rule *r, const char *name); /* never NULL */
 value *grad_of(const rule *r, int i);   /* gradient of result i; NULL when none arrives (only
                                            ops with several results need to ask) */
 bool grad_needed(const rule *r, int i); /* does input i want a gradient */

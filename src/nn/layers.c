@@ -147,7 +147,7 @@ ingot_cell *ingot_nn_conv2d(ingot_context *ctx, int64_t in, int64_t out, int64_t
     ingot_init weight, bias;
     ingot_cell *cell;
     conv_config c;
-    int64_t width;
+    int64_t width, per_group;
     double fan;
 
     if (opt)
@@ -159,7 +159,8 @@ ingot_cell *ingot_nn_conv2d(ingot_context *ctx, int64_t in, int64_t out, int64_t
     width = o.kernel_width ? o.kernel_width : kernel;
     if (!conv2d_check(ctx, in, out, kernel, width, &c))
         return NULL;
-    fan = (double)(in / c.groups) * (double)kernel * (double)width;
+    per_group = in / c.groups;
+    fan = (double)per_group * (double)kernel * (double)width;
     weight = init_or(o.weight, within_fan(fan));
     bias = init_or(o.bias, within_fan(fan));
     cell = cell_make(ctx, conv2d, &c, sizeof c);

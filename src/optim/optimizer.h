@@ -28,10 +28,11 @@ struct ingot_optimizer {
     int n_states; /* of each target */
 };
 
-/* An optimiser of net's trainable parameters from settings alone: those fields of `o` that the rule
-   reads, name, rule and n_states. state_names[n_states]. Checks what all have in common. */
+/* An optimiser of net's trainable parameters from settings alone: those fields of `settings` that
+   the rule reads, name, rule and n_states. state_names[n_states]. Checks what all have in common.
+ */
 ingot_optimizer *optimizer_make(ingot_context *ctx, ingot_cell *net, const ingot_schedule *lr,
-                                const ingot_optimizer *o, bool decay_matrices,
+                                const ingot_optimizer *settings, bool decay_matrices,
                                 const char *const *state_names);
 /* dst = src */
 bool optimizer_assign(ingot_optimizer *o, ingot_parameter *dst, ingot_tensor *src);

@@ -147,7 +147,7 @@ static bool run_node(trace *t, node *n)
         arena_free(&mem);
         return run_alias(t, n);
     }
-    buf = ok ? arena_array(&mem, (size_t)(n->n_in + n->n_out), sizeof *buf, &ctx->err) : NULL;
+    buf = ok ? arena_array(&mem, (size_t)n->n_in + (size_t)n->n_out, sizeof *buf, &ctx->err) : NULL;
     ok = buf != NULL;
     for (int i = 0; ok && i < n->n_in; i++)
         buf[i] = data_of(t, n->in[i]);

@@ -199,7 +199,7 @@ static bool resolve_steps(program *p, error *e)
             continue;
         k++;
         s->b = p->bounds[i];
-        s->buf = arena_array(&p->mem, (size_t)(n->n_in + n->n_out), sizeof *s->buf, e);
+        s->buf = arena_array(&p->mem, (size_t)n->n_in + (size_t)n->n_out, sizeof *s->buf, e);
         if (!s->buf)
             return false;
         if (p->plan.work_offset[i] != SIZE_MAX)

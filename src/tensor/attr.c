@@ -14,6 +14,7 @@ bool attr_equal(const attr *a, const attr *b)
     case ATTR_DTYPE:
         return a->i == b->i;
     case ATTR_REAL:
+        /* NOLINTNEXTLINE(*-memory-comparison,cert-*): bits, so that NaN equals NaN */
         return memcmp(&a->f, &b->f, sizeof(a->f)) == 0;
     case ATTR_INTS:
         return a->a.n == b->a.n &&

@@ -17,8 +17,7 @@ static void *user_alloc(void *user, void *ptr, size_t old_size, size_t new_size)
 static void log_stderr(const char *line, void *user)
 {
     (void)user;
-    fputs(line, stderr);
-    fputc('\n', stderr);
+    (void)fprintf(stderr, "%s\n", line);
 }
 
 static const char *copy_option(ingot_context *ctx, const char *s)

@@ -16,6 +16,7 @@ static VEC_FORCE_INLINE void store_c(float *p, vf32 x, int n)
         vf32_store_n(p, x, n);
 }
 
+/* NOLINTBEGIN(readability-function-cognitive-complexity): one body for all, unrolled by constants */
 /* rows, vecs and unit are constants at every call; n counts the columns of the last vector. */
 static VEC_FORCE_INLINE void tile_body(const gemm_tile *t, const int rows, const int vecs,
                                        const bool unit, int n)
@@ -64,6 +65,8 @@ static VEC_FORCE_INLINE void tile_body(const gemm_tile *t, const int rows, const
         for (int v = 0; v < vecs; v++)
             store_c(t->c + i * t->c_m + v * VF32_LANES, acc[i][v], v == vecs - 1 ? n : VF32_LANES);
 }
+
+/* NOLINTEND(readability-function-cognitive-complexity) */
 
 typedef void (*tile_fn)(const gemm_tile *t, int n);
 

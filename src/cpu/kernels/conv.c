@@ -505,8 +505,9 @@ static void conv_run(const kcall *c, void *const *buf, int phase, int64_t lo, in
     space b;
 
     if (p->winograd) {
-        winograd_run(&p->w, buf[0], buf[1], p->backward ? NULL : buf[2], buf[c->n_in], phase, lo,
-                     hi, scratch, work);
+        winograd_run(&p->w,
+                     (void *const[]){buf[0], buf[1], p->backward ? NULL : buf[2], buf[c->n_in]},
+                     phase, lo, hi, scratch, work);
         return;
     }
     b = space_lay(p, scratch);

@@ -424,9 +424,11 @@ static void transform_result(const unit *u, const float *bias, float *out)
                       out + (u->row + r) * p->out_h * p->out_w);
 }
 
-static void run_unit(const winograd_plan *p, const float *source, const float *weights,
-                     const float *bias, float *out, int64_t index, void *scratch)
+static void run_unit(const winograd_plan *p, void *const buf[4], const float *weights,
+                     int64_t index, void *scratch)
 {
+    const float *source = buf[0], *bias = buf[2];
+    float *out = buf[3];
     int64_t part = index % p->m_parts, strip = index / p->m_parts % p->strips;
     int64_t g = index / p->m_parts / p->strips;
     unit u = {.p = p, .first = strip * p->strip, .row = part * p->m_tiles * p->tile};
@@ -443,14 +445,13 @@ static void run_unit(const winograd_plan *p, const float *source, const float *w
     transform_result(&u, bias ? bias + g * p->rows : NULL, out + g * p->rows * p->out_h * p->out_w);
 }
 
-void winograd_run(const winograd_plan *p, const float *source, const float *weights,
-                  const float *bias, float *out, int phase, int64_t lo, int64_t hi, void *scratch,
-                  void *work)
+void winograd_run(const winograd_plan *p, void *const buf[4], int phase, int64_t lo, int64_t hi,
+                  void *scratch, void *work)
 {
     for (int64_t u = lo; u < hi; u++) {
         if (phase == 0)
-            transform_weights(p, weights, work, u);
+            transform_weights(p, buf[1], work, u);
         else
-            run_unit(p, source, work, bias, out, u, scratch);
+            run_unit(p, buf, work, u, scratch);
     }
 }

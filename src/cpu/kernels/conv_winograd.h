@@ -27,8 +27,7 @@ typedef struct winograd_plan {
 bool winograd_fits(const conv_shape *s, bool backward);
 void winograd_make(kcall *c, winograd_plan *p, const conv_shape *s, bool backward);
 /* As a kernel's run; buf: source, weights, bias or NULL, output. */
-void winograd_run(const winograd_plan *p, const float *source, const float *weights,
-                  const float *bias, float *out, int phase, int64_t lo, int64_t hi, void *scratch,
-                  void *work);
+void winograd_run(const winograd_plan *p, void *const buf[4], int phase, int64_t lo, int64_t hi,
+                  void *scratch, void *work);
 
 #endif
