@@ -13,6 +13,9 @@ summary summarise(double *samples, int n);
 
 int bench_kernels(int threads, const char *isa);
 int bench_resnet50(int threads, const char *isa, int batch);
-int bench_step(const char *name, int threads, int steps);
+/* weights: file that the first weights are written to; NULL = none. */
+int bench_step(const char *name, int threads, int steps, const char *weights);
+/* file: where the exported model is put. */
+int bench_infer(const char *name, int threads, int batch, int runs, const char *file);
 
 #endif
