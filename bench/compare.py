@@ -259,7 +259,9 @@ def main():
                 forms["compile"] = lambda: Trainer(name, weights, True, False)
             check = Trainer(name, weights, False, False)
             theirs = [check.step() and check.loss for _ in range(2)]
-            agree(f"{name}: losses", first["loss"][:2], theirs, 1e-3)
+            agree(f"{name}: first loss", first["loss"][:1], theirs[:1], 1e-4)
+            # After an update: the gradients of PyTorch's own f32 ResNet-50 are 3 % from its float64's here.
+            agree(f"{name}: second loss", first["loss"][1:2], theirs[1:], 1e-2)
             del check
             report(a, f"{name}, training, batch {batch}", batch,
                    lambda: ours(a, "step", name, a.threads, steps), make_peers(forms, a), steps)
