@@ -77,7 +77,7 @@ bool fail_errno(error *e, const char *fmt, ...)
         e->text[0] = '\0';
     va_end(args);
     len = strlen(e->text);
-    snprintf(e->text + len, sizeof(e->text) - len, ": %s", strerror(number));
+    (void)snprintf(e->text + len, sizeof(e->text) - len, ": %s", strerror(number));
     one_line(e->text);
     return false;
 }

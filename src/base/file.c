@@ -112,7 +112,7 @@ bool file_writer_open(file_writer *w, const allocator *a, const char *path, erro
     if (!w->path || !w->tmp || !w->buf)
         goto failed;
     for (int n = 0; n < TMP_TRIES && w->fd < 0; n++) {
-        snprintf(w->tmp, len, "%s.tmp.%ld.%d", path, (long)getpid(), n);
+        (void)snprintf(w->tmp, len, "%s.tmp.%ld.%d", path, (long)getpid(), n);
         w->fd = sys_open(w->tmp, SYS_CREATE, 0666);
         if (w->fd < 0 && errno != EEXIST)
             break;

@@ -75,7 +75,7 @@ static bool expect(parser *p, const char *token)
 
     if (accept(p, token))
         return true;
-    snprintf(what, sizeof what, "expected '%s'", token);
+    (void)snprintf(what, sizeof what, "expected '%s'", token);
     return parse_fail(p, what);
 }
 
@@ -411,8 +411,8 @@ static value *parse_call(parser *p, builder *b, const char *word, size_t n, cons
         const char *near = op_nearest(p->ops, word, n);
         char what[160];
 
-        snprintf(what, sizeof what, "unknown op '%.*s'%s%s%s", (int)(n < 60 ? n : 60), word,
-                 near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+        (void)snprintf(what, sizeof what, "unknown op '%.*s'%s%s%s", (int)(n < 60 ? n : 60), word,
+                       near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
         parse_fail(p, what);
         return NULL;
     }

@@ -45,7 +45,7 @@ static bool print_real(printer *p, double v, bool narrow)
     for (int digits = narrow ? 6 : 15; digits <= 17; digits++) {
         double back;
 
-        snprintf(text, sizeof text, "%.*g", digits, v);
+        (void)snprintf(text, sizeof text, "%.*g", digits, v);
         back = strtod(text, NULL);
         if (narrow ? (float)back == (float)v : back == v)
             break;

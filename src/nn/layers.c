@@ -37,7 +37,7 @@ ingot_cell *ingot_nn_sequential(ingot_context *ctx, ingot_cells cells)
     char name[16];
 
     for (int i = 0; i < cells.n; i++) { /* to the end, so that each is taken over */
-        snprintf(name, sizeof name, "%d", i);
+        (void)snprintf(name, sizeof name, "%d", i);
         ok = ingot_cell_add(cell, name, cells.v[i]) && ok;
     }
     return ok ? cell : cell_drop(cell);

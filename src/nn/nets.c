@@ -15,9 +15,9 @@ bool net_add(ingot_cell *cell, const char *prefix, int64_t number, ingot_cell *c
     char name[32];
 
     if (number)
-        snprintf(name, sizeof name, "%s%" PRId64, prefix, number);
+        (void)snprintf(name, sizeof name, "%s%" PRId64, prefix, number);
     else
-        snprintf(name, sizeof name, "%s", prefix);
+        (void)snprintf(name, sizeof name, "%s", prefix);
     return ingot_cell_add(cell, name, child) != NULL;
 }
 

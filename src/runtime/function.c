@@ -47,7 +47,7 @@ static bool trace_body(trace *t, ingot_construct_fn fn, void *user, const type *
     for (int i = 0; i < n_in; i++) {
         char fallback[32];
 
-        snprintf(fallback, sizeof fallback, "input%d", i);
+        (void)snprintf(fallback, sizeof fallback, "input%d", i);
         in[i] = trace_handles(
             t,
             ir_input(&t->b, input_names && input_names[i] ? input_names[i] : fallback, &types[i]));

@@ -64,7 +64,10 @@ static bool save_graph(void *user, const char *pass, const graph *g, error *e)
     context_log(eng->ctx, "passes: %s: %zu nodes after %s", g->name, g->n_nodes, pass);
     if (!folder)
         return true;
-    snprintf(path, sizeof path, "%s/%03d_%s_%s.ir", folder, eng->graphs_saved++, g->name, pass);
+    if (snprintf(path, sizeof path, "%s/%03d_%s_%s.ir", folder, eng->graphs_saved++, g->name,
+                 pass) >= (int)sizeof path)
+        return fail(e, INGOT_E_ARGUMENT, "save_graphs: the path of a file in '%s' is too long",
+                    folder);
     buffer_init(&text, g->alloc, 0);
     memset(&w, 0, sizeof w);
     ok = folder_make(folder, e) && graph_print(g, &text, e) &&

@@ -37,10 +37,10 @@ static bool put_element(printer *p, int64_t i)
     if (d == INGOT_BOOL)
         return put(p, dtype_get_i64(d, p->data, i) ? "true" : "false");
     if (dtype_is_float(d))
-        snprintf(text, sizeof(text), d == INGOT_F64 ? "%.10g" : "%.6g",
-                 dtype_get_f64(d, p->data, i));
+        (void)snprintf(text, sizeof(text), d == INGOT_F64 ? "%.10g" : "%.6g",
+                       dtype_get_f64(d, p->data, i));
     else
-        snprintf(text, sizeof(text), "%" PRId64, dtype_get_i64(d, p->data, i));
+        (void)snprintf(text, sizeof(text), "%" PRId64, dtype_get_i64(d, p->data, i));
     for (char *s = text; *s; s++) /* whatever the program's locale writes as decimal point */
         if (*s == ',')
             *s = '.';

@@ -116,7 +116,7 @@ static const char *shares(const ingot_metrics *r, const ingot_model *m, char buf
     if (!isnan(r->accuracy))
         n = snprintf(buf, LINE_TEXT, " accuracy %.4f", r->accuracy);
     if (!isnan(r->top_k) && n >= 0)
-        snprintf(buf + n, LINE_TEXT - (size_t)n, " top-%d %.4f", m->opt.top_k, r->top_k);
+        (void)snprintf(buf + n, LINE_TEXT - (size_t)n, " top-%d %.4f", m->opt.top_k, r->top_k);
     return buf;
 }
 
@@ -126,14 +126,14 @@ static int loss_monitor(ingot_event event, const ingot_progress *p, void *user)
     char line[2 * LINE_TEXT], rest[LINE_TEXT];
 
     if (event == INGOT_STEP_END && p->step % m->every == 0) {
-        snprintf(line, sizeof line,
-                 "epoch %" PRId64 "/%" PRId64 " batch %" PRId64 "/%" PRId64 " step %" PRIu64
-                 " loss %.6g lr %.4g",
-                 p->epoch + 1, p->epochs, p->batch, p->batches, p->step, p->loss, p->lr);
+        (void)snprintf(line, sizeof line,
+                       "epoch %" PRId64 "/%" PRId64 " batch %" PRId64 "/%" PRId64 " step %" PRIu64
+                       " loss %.6g lr %.4g",
+                       p->epoch + 1, p->epochs, p->batch, p->batches, p->step, p->loss, p->lr);
         say(m, line);
     } else if (event == INGOT_EVAL_END && p->eval) {
-        snprintf(line, sizeof line, "evaluation step %" PRIu64 " loss %.6g%s", p->step,
-                 p->eval->loss, shares(p->eval, p->model, rest));
+        (void)snprintf(line, sizeof line, "evaluation step %" PRIu64 " loss %.6g%s", p->step,
+                       p->eval->loss, shares(p->eval, p->model, rest));
         say(m, line);
     }
     return 0;
@@ -160,11 +160,11 @@ static int time_monitor(ingot_event event, const ingot_progress *p, void *user)
         m->data_ns += p->data_ns;
     } else if (event == INGOT_EPOCH_END && m->steps) {
         n = (double)m->steps * 1e6;
-        snprintf(line, sizeof line,
-                 "epoch %" PRId64 "/%" PRId64
-                 " time %.3f s, %.3f ms a step, of which %.3f ms waiting for data",
-                 p->epoch, p->epochs, (double)m->step_ns / 1e9, (double)m->step_ns / n,
-                 (double)m->data_ns / n);
+        (void)snprintf(line, sizeof line,
+                       "epoch %" PRId64 "/%" PRId64
+                       " time %.3f s, %.3f ms a step, of which %.3f ms waiting for data",
+                       p->epoch, p->epochs, (double)m->step_ns / 1e9, (double)m->step_ns / n,
+                       (double)m->data_ns / n);
         say(m, line);
     }
     return 0;

@@ -262,7 +262,7 @@ static bool read_numbers(const safetensors *s, arena *mem, number **out, size_t 
             continue;
         if (strlen(s->meta[i].key) - place > NUMBER_KEY_MAX)
             return fail(e, INGOT_E_FORMAT, "metadata '%.100s' is too long", s->meta[i].key);
-        snprintf(x->key, sizeof x->key, "%s", s->meta[i].key + place);
+        (void)snprintf(x->key, sizeof x->key, "%s", s->meta[i].key + place);
         if (!read_double(s->meta[i].key, s->meta[i].value, &x->value, e))
             return false;
         (*n)++;

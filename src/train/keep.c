@@ -66,7 +66,7 @@ static bool save(keeper *k, const ingot_progress *p)
     bool ok;
 
     arena_init(&mem, &k->ctx->alloc);
-    snprintf(name, sizeof name, PREFIX "%0*" PRIu64 SUFFIX, DIGITS, p->step);
+    (void)snprintf(name, sizeof name, PREFIX "%0*" PRIu64 SUFFIX, DIGITS, p->step);
     path = path_of(k, &mem, name);
     ok = path && folder_make(k->folder, &k->ctx->err) &&
          ingot_model_save(p->model, path) == INGOT_OK && (k->keep < 0 || remove_old(k, name, &mem));
