@@ -56,7 +56,8 @@ static bool save_graph(void *user, const char *pass, const graph *g, error *e)
 {
     engine *eng = user;
     const char *folder = eng->ctx->opt.save_graphs;
-    char path[1024];
+    const char *path;
+    arena mem;
     buffer text;
     file_writer w;
     bool ok;
@@ -64,17 +65,16 @@ static bool save_graph(void *user, const char *pass, const graph *g, error *e)
     context_log(eng->ctx, "passes: %s: %zu nodes after %s", g->name, g->n_nodes, pass);
     if (!folder)
         return true;
-    if (snprintf(path, sizeof path, "%s/%03d_%s_%s.ir", folder, eng->graphs_saved++, g->name,
-                 pass) >= (int)sizeof path)
-        return fail(e, INGOT_E_ARGUMENT, "save_graphs: the path of a file in '%s' is too long",
-                    folder);
+    arena_init(&mem, g->alloc);
     buffer_init(&text, g->alloc, 0);
     memset(&w, 0, sizeof w);
-    ok = folder_make(folder, e) && graph_print(g, &text, e) &&
+    path = arena_printf(&mem, e, "%s/%03d_%s_%s.ir", folder, eng->graphs_saved++, g->name, pass);
+    ok = path && folder_make(folder, e) && graph_print(g, &text, e) &&
          file_writer_open(&w, g->alloc, path, e) && file_writer_write(&w, text.data, text.len, e) &&
          file_writer_commit(&w, e);
     file_writer_abort(&w);
     buffer_free(&text);
+    arena_free(&mem);
     return ok;
 }
 
