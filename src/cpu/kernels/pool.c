@@ -2,12 +2,14 @@
 /* Pooling over height and width of [N, C, H, W]. A unit is one row of the result; within it the
    loops run over the taps of the window and, innermost, over the row, so that the padding costs no
    test per element. */
+#include "base/error.h"
 #include "cpu/kernels/window.h"
 #include "cpu/vec/vec.h"
 
 #include <math.h>
 
-#define PIECE 16384.0 /* elements read that a worker takes at a time */
+#define PIECE    16384.0   /* elements read that a worker takes at a time */
+#define TAPS_MAX (1 << 24) /* of a window: a float counts as far */
 
 typedef struct pool_plan {
     slide s;
@@ -51,65 +53,83 @@ static bool max_pool_plan(kcall *c, error *e)
     static const int64_t one[2] = {1, 1};
     slide *s = &((pool_plan *)c->plan)->s;
 
-    (void)e;
     read_sizes(s, &c->in[0], &c->out[0]);
     read_window(s, c);
     slide_pair(kcall_ints(c, "dilation"), one, s->dilation);
+    if (s->kernel[0] > TAPS_MAX / s->kernel[1])
+        return fail(e, INGOT_E_UNSUPPORTED, "a window of more than %d elements", TAPS_MAX);
     set_units(c, s->out[0], (double)s->out[1] * window_size(s));
+    c->scratch = (size_t)(s->kernel[0] * s->kernel[1]) * sizeof(int64_t);
     return true;
 }
 
-/* One tap against the row so far. A NaN wins, the first of equals stays; -1: nothing yet. */
-static VEC_FORCE_INLINE void max_tap(float *restrict y, int64_t *restrict at,
-                                     const float *restrict x, int64_t first, int64_t step,
-                                     int64_t n)
+/* What outputs a..b-1 of a vector's see at a tap; row: where output 0 of the vector looks. */
+static VEC_FORCE_INLINE vf32 max_look(const float *row, int64_t stride, int a, int b)
 {
-    for (int64_t i = 0; i < n; i++) {
-        float v = x[i * step], best = y[i];
-        bool more = (v > best) | ((v != v) & (best == best)) | (at[i] < 0);
+    float lane[VF32_LANES] = {0};
 
-        y[i] = more ? v : best;
-        at[i] = more ? first + i * step : at[i];
-    }
+    if (a == 0 && stride == 1)
+        return vf32_load_n(row, b);
+    if (a == 0 && stride == 2)
+        return vf32_load_even_n(row, b);
+    for (int i = a; i < b; i++)
+        lane[i] = row[i * stride];
+    return vf32_load(lane);
 }
 
-static void max_row(const slide *s, const float *x, int64_t oy, float *y, int64_t *at)
+/* len <= VF32_LANES outputs from column ox of row oy on, in registers over all taps. A NaN wins, the
+   first of equals stays; tap -1: nothing seen. offset: of each tap from the window's corner. */
+static void max_vector(const slide *s, const int64_t *offset, const float *x, int64_t oy,
+                       int64_t ox, int len, float *y, int64_t *at)
 {
     span rows = slide_taps(s, 0, oy);
+    int64_t corner = (oy * s->stride[0] - s->before[0]) * s->in[1] - s->before[1];
+    vf32 best = vf32_set1(-INFINITY), tap = vf32_set1(-1.0f);
+    float seen[VF32_LANES];
 
-    for (int64_t i = 0; i < s->out[1]; i++) {
-        y[i] = -INFINITY;
-        at[i] = -1;
-    }
-    for (int64_t ky = rows.lo; ky < rows.hi; ky++)
-        for (int64_t kx = 0; kx < s->kernel[1]; kx++) {
-            span r = slide_outputs(s, 1, kx);
-            int64_t iy = oy * s->stride[0] + ky * s->dilation[0] - s->before[0];
-            int64_t ix = r.lo * s->stride[1] + kx * s->dilation[1] - s->before[1];
-            int64_t first = iy * s->in[1] + ix, n = r.hi - r.lo;
+    corner += ox * s->stride[1];
+    for (int64_t kx = 0; kx < s->kernel[1]; kx++) {
+        span r = slide_outputs(s, 1, kx);
+        int a = r.lo > ox ? (int)(r.lo - ox < len ? r.lo - ox : len) : 0;
+        int b = r.hi > ox ? (int)(r.hi - ox < len ? r.hi - ox : len) : 0;
+        vm32 inside = vm32_and(vm32_first(b), vm32_not(vm32_first(a)));
 
-            if (n == 0)
-                continue;
-            if (s->stride[1] == 1)
-                max_tap(y + r.lo, at + r.lo, x + first, first, 1, n);
-            else if (s->stride[1] == 2)
-                max_tap(y + r.lo, at + r.lo, x + first, first, 2, n);
-            else
-                max_tap(y + r.lo, at + r.lo, x + first, first, s->stride[1], n);
+        for (int64_t ky = rows.lo; b > a && ky < rows.hi; ky++) {
+            int64_t k = ky * s->kernel[1] + kx;
+            vf32 v = max_look(x + corner + offset[k], s->stride[1], a, b), now = vf32_set1((float)k);
+            /* taps are not seen in their order: of equals the one of the lowest number stays */
+            vm32 equal = vm32_and(vf32_eq(v, best), vf32_lt(now, tap));
+            vm32 nan = vm32_and(vf32_ne(v, v), vm32_or(vf32_eq(best, best), vf32_lt(now, tap)));
+            vm32 more = vm32_or(vf32_lt(best, v), vm32_or(equal, nan));
+
+            more = vm32_and(inside, vm32_or(more, vf32_lt(tap, vf32_zero())));
+            best = vf32_select(more, v, best);
+            tap = vf32_select(more, now, tap);
         }
+    }
+    vf32_store_n(y, best, len);
+    vf32_store(seen, tap);
+    for (int i = 0; i < len; i++)
+        at[i] = seen[i] < 0.0f ? -1 : corner + offset[(int)seen[i]] + i * s->stride[1];
 }
 
 static void max_pool_f32(const kcall *c, void *const *buf, int phase, int64_t lo, int64_t hi,
                          void *scratch, void *work)
 {
     const slide *s = &((const pool_plan *)c->plan)->s;
+    int64_t *offset = scratch, *at = buf[2], w = s->out[1];
     const float *x = buf[0];
     float *y = buf[1];
-    int64_t *at = buf[2], w = s->out[1];
 
-    (void)phase, (void)scratch, (void)work;
+    (void)phase, (void)work;
+    for (int64_t k = 0; k < s->kernel[0] * s->kernel[1]; k++)
+        offset[k] =
+            k / s->kernel[1] * s->dilation[0] * s->in[1] + k % s->kernel[1] * s->dilation[1];
     for (int64_t u = lo; u < hi; u++)
-        max_row(s, x + u / s->out[0] * s->in[0] * s->in[1], u % s->out[0], y + u * w, at + u * w);
+        for (int64_t i = 0; i < w; i += VF32_LANES)
+            max_vector(s, offset, x + u / s->out[0] * s->in[0] * s->in[1], u % s->out[0], i,
+                       w - i < VF32_LANES ? (int)(w - i) : VF32_LANES, y + u * w + i,
+                       at + u * w + i);
 }
 
 /* --- mean --------------------------------------------------------------------------------------

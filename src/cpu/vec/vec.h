@@ -9,6 +9,8 @@
      vf32_load store                unaligned
      vf32_load_n store_n            the first n lanes, 0 <= n <= VF32_LANES; others load as 0 and
                                     are not touched in memory
+     vf32_load_even_n(p, n)         p[0], p[2], ... in the first n lanes, others 0; nothing beyond
+                                    p[2 n - 2] is touched
      vf32_load_bf16 f16 i32 u8 i8   (+ _n) convert when loading (integers: to nearest float)
      vf32_store_bf16 f16            (+ _n) convert when storing, ties to even, NaN stays NaN
      vf32_store_nt                  streaming store; p aligned to the vector

@@ -51,6 +51,16 @@ static inline vf32 vf32_load_n(const float *p, int n)
     return _mm512_maskz_loadu_ps(vm32_first(n), p);
 }
 
+static inline vf32 vf32_load_even_n(const float *p, int n)
+{
+    const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    int last = 2 * n - 1; /* elements up to the last one wanted */
+    __m512 low = _mm512_maskz_loadu_ps(vm32_first(last < 0 ? 0 : last > 16 ? 16 : last), p);
+    __m512 high = _mm512_maskz_loadu_ps(vm32_first(last > 16 ? last - 16 : 0), p + 16);
+
+    return _mm512_permutex2var_ps(low, even, high);
+}
+
 static inline void vf32_store_n(float *p, vf32 a, int n)
 {
     _mm512_mask_storeu_ps(p, vm32_first(n), a);

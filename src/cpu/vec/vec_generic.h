@@ -125,6 +125,14 @@ VEC_STORE_(vf32_store, float, (float))
 VEC_STORE_(vf32_store_bf16, uint16_t, f32_to_bf16)
 VEC_STORE_(vf32_store_f16, uint16_t, f32_to_f16)
 
+static inline vf32 vf32_load_even_n(const float *p, int n)
+{
+    vf32 r;
+    for (int l = 0; l < VF32_LANES; l++)
+        r.v[l] = l < n ? p[2 * l] : 0.0f;
+    return r;
+}
+
 static inline void vf32_store_nt(float *p, vf32 a)
 {
     vf32_store(p, a);

@@ -120,6 +120,15 @@ VEC_STORE_N_(vf32_store_f16, uint16_t)
 #undef VEC_LOAD_N_
 #undef VEC_STORE_N_
 
+static inline vf32 vf32_load_even_n(const float *p, int n)
+{
+    float t[VF32_LANES] = {0};
+
+    for (int l = 0; l < n; l++)
+        t[l] = p[2 * l];
+    return vld1q_f32(t);
+}
+
 static inline vf32 vf32_add(vf32 a, vf32 b)
 {
     return vaddq_f32(a, b);
