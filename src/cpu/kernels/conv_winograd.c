@@ -59,12 +59,8 @@ static void plan_strip(winograd_plan *p)
     p->panels = conv_cut(p->strip * p->wide, GEMM_NR);
 }
 
-/* One channel of the source, a unit's lines: [row phase][line][column phase][column], with room
-   behind for vectors that read too far and for one row. */
-static int64_t stage_width(const winograd_plan *p)
-{
-    return p->wide + 1;
-}
+/* One channel of the source, a unit's lines: [row phase][column of a patch][line][patch], with room
+   behind for vectors that read too far. Patches of lines that follow each other lie side by side. */
 
 static int64_t stage_lines(const winograd_plan *p)
 {
@@ -73,7 +69,7 @@ static int64_t stage_lines(const winograd_plan *p)
 
 static int64_t stage_size(const winograd_plan *p)
 {
-    return round_up(STEP * (STEP * stage_lines(p) + 1) * stage_width(p) + 2 * GEMM_NR, 16);
+    return round_up(STEP * SPAN * stage_lines(p) * p->wide + 2 * GEMM_NR, 16);
 }
 
 /* Elements from spot to spot: off powers of two, or all spots of a patch meet in one set of the
@@ -226,32 +222,34 @@ typedef struct unit {
     int64_t *line_at;               /* where a line of patches begins in the stage */
 } unit;
 
-/* Row y, which may lie outside, as its four phases of columns. */
-static void split_row(const winograd_plan *p, const float *plane, int64_t y, float *restrict line,
-                      float *restrict to)
-{
-    int64_t width = stage_width(p), inside = conv_min(p->w, STEP * width - p->before[1]);
+#define DEAL 7 /* patches at a time: they reach over 30 columns */
 
-    if (y < 0 || y >= p->h) {
-        conv_zero(to, STEP * width);
-        return;
-    }
-    conv_zero(line, p->before[1]);
-    conv_copy(line + p->before[1], plane + y * p->w, inside);
-    conv_zero(line + p->before[1] + inside, STEP * width - p->before[1] - inside);
-    for (int64_t i = 0; i < width; i++) {
-        to[i] = line[i * STEP];
-        to[width + i] = line[i * STEP + 1];
-        to[2 * width + i] = line[i * STEP + 2];
-        to[3 * width + i] = line[i * STEP + 3];
-    }
+/* Which columns of the border's DEAL patches from patch i on lie in the source. */
+static uint32_t columns_inside(const winograd_plan *p, int64_t i)
+{
+    int64_t first = conv_max(0, p->before[1] - i * STEP);
+    int64_t end = conv_max(first, conv_min(32, p->w + p->before[1] - i * STEP));
+
+    return (uint32_t)(((uint64_t)1 << end) - ((uint64_t)1 << first));
 }
 
-/* One channel of the unit's source, split by row and column phases; src: its first image. */
+/* Row y, which may lie outside, as the columns of its patches; next: elements between those. */
+static void split_row(const winograd_plan *p, const float *plane, int64_t y, int64_t next, float *to)
+{
+    bool inside = y >= 0 && y < p->h;
+    const float *from = plane + (inside ? y : 0) * p->w - p->before[1];
+
+    for (int64_t i = 0; i < p->wide; i += DEAL)
+        vf32_deal(from + i * STEP, inside ? columns_inside(p, i) : 0,
+                  (int)conv_min(DEAL, p->wide - i), to + i, next);
+}
+
+/* One channel of the unit's source, split by rows and columns of patches; src: its first image. */
 static void fill_stage(const unit *u, const float *src)
 {
     const winograd_plan *p = u->p;
-    int64_t width = stage_width(p), image = p->s.groups * p->depth * p->h * p->w, at = 0;
+    int64_t image = p->s.groups * p->depth * p->h * p->w, at = 0;
+    int64_t next = stage_lines(p) * p->wide;
 
     for (int64_t l = 0; l < u->lines;) {
         int64_t n = (u->first + l) / p->high, y = (u->first + l) % p->high;
@@ -260,11 +258,10 @@ static void fill_stage(const unit *u, const float *src)
         for (int64_t i = 0; i <= count; i++) /* a patch reaches into the next line's rows */
             for (int a = 0; a < STEP; a++)
                 if (i < count || a < SPAN - STEP)
-                    split_row(p, src + n * image, (y + i) * STEP + a - p->before[0],
-                              u->stage + stage_size(p) - STEP * width,
-                              u->stage + (a * stage_lines(p) + at + i) * STEP * width);
+                    split_row(p, src + n * image, (y + i) * STEP + a - p->before[0], next,
+                              u->stage + a * SPAN * next + (at + i) * p->wide);
         for (int64_t i = 0; i < count; i++)
-            u->line_at[l + i] = (at + i) * STEP * width;
+            u->line_at[l + i] = (at + i) * p->wide;
         l += count;
         at += count + 1;
     }
@@ -281,12 +278,16 @@ static int panel_runs(const unit *u, int64_t first, run *runs)
     const winograd_plan *p = u->p;
     int cols = (int)conv_min(GEMM_NR, u->patches - first), n = 0;
 
-    for (int at = 0; at < cols; at += runs[n++].n) {
+    for (int at = 0; at < cols;) {
         int64_t line = (first + at) / p->wide, x = (first + at) % p->wide;
+        const float *from = u->stage + u->line_at[line] + x;
+        int len = (int)conv_min(p->wide - x, cols - at);
 
-        runs[n] = (run){.from = u->stage + u->line_at[line] + x,
-                        .at = at,
-                        .n = (int)conv_min(p->wide - x, cols - at)};
+        if (n && runs[n - 1].from + runs[n - 1].n == from)
+            runs[n - 1].n += len;
+        else
+            runs[n++] = (run){.from = from, .at = at, .n = len};
+        at += len;
     }
     return n;
 }
@@ -295,11 +296,11 @@ static int panel_runs(const unit *u, int64_t first, run *runs)
    what goes too far, the next run or the next spot covers. */
 static void gather(const winograd_plan *p, const run *runs, int n, float *to)
 {
-    int64_t width = stage_width(p), plane = stage_lines(p) * STEP * width;
+    int64_t next = stage_lines(p) * p->wide;
 
     for (int i = 0; i < SPAN; i++)
         for (int j = 0; j < SPAN; j++, to += GEMM_NR) {
-            int64_t at = i % STEP * plane + i / STEP * STEP * width + j % STEP * width + j / STEP;
+            int64_t at = (i % STEP * SPAN + j) * next + i / STEP * p->wide;
 
             for (int r = 0; r < n; r++)
                 for (int v = 0; v < runs[r].n; v += VF32_LANES)

@@ -59,7 +59,8 @@ static bool max_pool_plan(kcall *c, error *e)
     if (s->kernel[0] > TAPS_MAX / s->kernel[1])
         return fail(e, INGOT_E_UNSUPPORTED, "a window of more than %d elements", TAPS_MAX);
     set_units(c, s->out[0], (double)s->out[1] * window_size(s));
-    c->scratch = (size_t)(s->kernel[0] * s->kernel[1]) * sizeof(int64_t);
+    c->scratch = (size_t)(s->kernel[0] * s->kernel[1]) * sizeof(int64_t) +
+                 (size_t)s->kernel[1] * sizeof(span);
     return true;
 }
 
@@ -77,59 +78,78 @@ static VEC_FORCE_INLINE vf32 max_look(const float *row, int64_t stride, int a, i
     return vf32_load(lane);
 }
 
-/* len <= VF32_LANES outputs from column ox of row oy on, in registers over all taps. A NaN wins, the
-   first of equals stays; tap -1: nothing seen. offset: of each tap from the window's corner. */
-static void max_vector(const slide *s, const int64_t *offset, const float *x, int64_t oy,
-                       int64_t ox, int len, float *y, int64_t *at)
+/* What does not change from row to row. */
+typedef struct max_space {
+    int64_t *offset; /* of each tap from the window's corner */
+    span *columns;   /* the outputs that see column kx of the window */
+} max_space;
+
+static max_space max_lay(const slide *s, void *scratch)
 {
-    span rows = slide_taps(s, 0, oy);
-    int64_t corner = (oy * s->stride[0] - s->before[0]) * s->in[1] - s->before[1];
+    return (max_space){scratch, (span *)((int64_t *)scratch + s->kernel[0] * s->kernel[1])};
+}
+
+static void max_prepare(const slide *s, const max_space *m)
+{
+    for (int64_t kx = 0; kx < s->kernel[1]; kx++) {
+        m->columns[kx] = slide_outputs(s, 1, kx);
+        for (int64_t ky = 0; ky < s->kernel[0]; ky++)
+            m->offset[ky * s->kernel[1] + kx] =
+                ky * s->dilation[0] * s->in[1] + kx * s->dilation[1];
+    }
+}
+
+/* len <= VF32_LANES outputs from column ox on, in registers over all taps of the window's rows.
+   corner: where the first of them looks. A NaN wins, the first of equals stays; tap -1: nothing
+   seen. */
+static void max_vector(const slide *s, const max_space *m, const float *x, span rows,
+                       int64_t corner, int64_t ox, int len, float *y, int64_t *at)
+{
+    const vf32 zero = vf32_zero();
     vf32 best = vf32_set1(-INFINITY), tap = vf32_set1(-1.0f);
     float seen[VF32_LANES];
 
-    corner += ox * s->stride[1];
-    for (int64_t kx = 0; kx < s->kernel[1]; kx++) {
-        span r = slide_outputs(s, 1, kx);
-        int a = r.lo > ox ? (int)(r.lo - ox < len ? r.lo - ox : len) : 0;
-        int b = r.hi > ox ? (int)(r.hi - ox < len ? r.hi - ox : len) : 0;
-        vm32 inside = vm32_and(vm32_first(b), vm32_not(vm32_first(a)));
+    for (int64_t ky = rows.lo; ky < rows.hi; ky++)
+        for (int64_t kx = 0; kx < s->kernel[1]; kx++) {
+            int64_t k = ky * s->kernel[1] + kx, lo = m->columns[kx].lo - ox;
+            int64_t hi = m->columns[kx].hi - ox;
+            int a = lo < 0 ? 0 : lo < len ? (int)lo : len, b = hi < a ? a : hi < len ? (int)hi : len;
+            vf32 v = max_look(x + corner + m->offset[k], s->stride[1], a, b);
+            vm32 nan = vm32_and(vf32_ne(v, v), vf32_eq(best, best));
+            vm32 more = vm32_or(vm32_or(vf32_lt(best, v), nan), vf32_lt(tap, zero));
 
-        for (int64_t ky = rows.lo; b > a && ky < rows.hi; ky++) {
-            int64_t k = ky * s->kernel[1] + kx;
-            vf32 v = max_look(x + corner + offset[k], s->stride[1], a, b), now = vf32_set1((float)k);
-            /* taps are not seen in their order: of equals the one of the lowest number stays */
-            vm32 equal = vm32_and(vf32_eq(v, best), vf32_lt(now, tap));
-            vm32 nan = vm32_and(vf32_ne(v, v), vm32_or(vf32_eq(best, best), vf32_lt(now, tap)));
-            vm32 more = vm32_or(vf32_lt(best, v), vm32_or(equal, nan));
-
-            more = vm32_and(inside, vm32_or(more, vf32_lt(tap, vf32_zero())));
+            if (a > 0 || b < len)
+                more = vm32_and(more, vm32_and(vm32_first(b), vm32_not(vm32_first(a))));
             best = vf32_select(more, v, best);
-            tap = vf32_select(more, now, tap);
+            tap = vf32_select(more, vf32_set1((float)k), tap);
         }
-    }
     vf32_store_n(y, best, len);
     vf32_store(seen, tap);
     for (int i = 0; i < len; i++)
-        at[i] = seen[i] < 0.0f ? -1 : corner + offset[(int)seen[i]] + i * s->stride[1];
+        at[i] = seen[i] < 0.0f ? -1 : corner + m->offset[(int)seen[i]] + i * s->stride[1];
 }
 
 static void max_pool_f32(const kcall *c, void *const *buf, int phase, int64_t lo, int64_t hi,
                          void *scratch, void *work)
 {
     const slide *s = &((const pool_plan *)c->plan)->s;
-    int64_t *offset = scratch, *at = buf[2], w = s->out[1];
-    const float *x = buf[0];
+    const max_space m = max_lay(s, scratch);
+    int64_t *at = buf[2], w = s->out[1];
     float *y = buf[1];
 
     (void)phase, (void)work;
-    for (int64_t k = 0; k < s->kernel[0] * s->kernel[1]; k++)
-        offset[k] =
-            k / s->kernel[1] * s->dilation[0] * s->in[1] + k % s->kernel[1] * s->dilation[1];
-    for (int64_t u = lo; u < hi; u++)
+    max_prepare(s, &m);
+    for (int64_t u = lo; u < hi; u++) {
+        const float *x = (const float *)buf[0] + u / s->out[0] * s->in[0] * s->in[1];
+        int64_t oy = u % s->out[0];
+        int64_t corner = (oy * s->stride[0] - s->before[0]) * s->in[1] - s->before[1];
+        span rows = slide_taps(s, 0, oy);
+
         for (int64_t i = 0; i < w; i += VF32_LANES)
-            max_vector(s, offset, x + u / s->out[0] * s->in[0] * s->in[1], u % s->out[0], i,
+            max_vector(s, &m, x, rows, corner + i * s->stride[1], i,
                        w - i < VF32_LANES ? (int)(w - i) : VF32_LANES, y + u * w + i,
                        at + u * w + i);
+    }
 }
 
 /* --- mean --------------------------------------------------------------------------------------

@@ -11,6 +11,8 @@
                                     are not touched in memory
      vf32_load_even_n(p, n)         p[0], p[2], ... in the first n lanes, others 0; nothing beyond
                                     p[2 n - 2] is touched
+     vf32_deal(p, keep, n, to, next)  to[j next + i] = p[4 i + j] for j < 6 and i < n <= 7, or 0 where
+                                    bit 4 i + j of keep is 0: then p is not touched there
      vf32_load_bf16 f16 i32 u8 i8   (+ _n) convert when loading (integers: to nearest float)
      vf32_store_bf16 f16            (+ _n) convert when storing, ties to even, NaN stays NaN
      vf32_store_nt                  streaming store; p aligned to the vector
@@ -66,6 +68,15 @@
 #include "cpu/vec/vec_generic.h"
 #else
 #error "compile with INGOT_ISA and INGOT_ISA_name (cmake/Cpu.cmake)"
+#endif
+
+#ifndef VEC_HAS_DEAL
+static inline void vf32_deal(const float *p, uint32_t keep, int n, float *to, int64_t next)
+{
+    for (int j = 0; j < 6; j++)
+        for (int i = 0; i < n; i++)
+            to[j * next + i] = keep >> (4 * i + j) & 1u ? p[4 * i + j] : 0.0f;
+}
 #endif
 
 #endif

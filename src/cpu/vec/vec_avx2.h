@@ -56,14 +56,23 @@ static inline vf32 vf32_load_n(const float *p, int n)
     return _mm256_maskload_ps(p, vec_first_(n));
 }
 
-static inline vf32 vf32_load_even_n(const float *p, int n)
+/* The first n elements of the i-th vector from p on. */
+static inline vf32 vec_load_at_(const float *p, int i, int n)
 {
-    int last = 2 * n - 1; /* elements up to the last one wanted */
-    __m256 low = _mm256_maskload_ps(p, vec_first_(last < 0 ? 0 : last > 8 ? 8 : last));
-    __m256 high = _mm256_maskload_ps(p + 8, vec_first_(last > 8 ? last - 8 : 0));
+    n -= 8 * i;
+    return vf32_load_n(p + 8 * i, n < 0 ? 0 : n > 8 ? 8 : n);
+}
+
+static inline vf32 vec_even_(vf32 low, vf32 high)
+{
     __m256 mixed = _mm256_shuffle_ps(low, high, 0x88); /* 0 2 8 10 | 4 6 12 14 */
 
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(mixed), 0xd8));
+}
+
+static inline vf32 vf32_load_even_n(const float *p, int n)
+{
+    return vec_even_(vec_load_at_(p, 0, 2 * n - 1), vec_load_at_(p, 1, 2 * n - 1));
 }
 
 static inline void vf32_store_n(float *p, vf32 a, int n)

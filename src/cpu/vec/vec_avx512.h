@@ -51,14 +51,37 @@ static inline vf32 vf32_load_n(const float *p, int n)
     return _mm512_maskz_loadu_ps(vm32_first(n), p);
 }
 
-static inline vf32 vf32_load_even_n(const float *p, int n)
+/* The first n elements of the i-th vector from p on. */
+static inline vf32 vec_load_at_(const float *p, int i, int n)
+{
+    n -= 16 * i;
+    return vf32_load_n(p + 16 * i, n < 0 ? 0 : n > 16 ? 16 : n);
+}
+
+static inline vf32 vec_even_(vf32 low, vf32 high)
 {
     const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    int last = 2 * n - 1; /* elements up to the last one wanted */
-    __m512 low = _mm512_maskz_loadu_ps(vm32_first(last < 0 ? 0 : last > 16 ? 16 : last), p);
-    __m512 high = _mm512_maskz_loadu_ps(vm32_first(last > 16 ? last - 16 : 0), p + 16);
 
     return _mm512_permutex2var_ps(low, even, high);
+}
+
+#define VEC_HAS_DEAL
+static inline void vf32_deal(const float *p, uint32_t keep, int n, float *to, int64_t next)
+{
+    const __m512i each = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 0, 0, 0, 0, 0, 0, 0, 0);
+    const __m512 low = _mm512_maskz_loadu_ps((__mmask16)keep, p);
+    const __m512 high = _mm512_maskz_loadu_ps((__mmask16)(keep >> 16), p + 16);
+
+    for (int j = 0; j < 6; j++) {
+        __m512i at = _mm512_add_epi32(each, _mm512_set1_epi32(j));
+
+        _mm512_mask_storeu_ps(to + j * next, vm32_first(n), _mm512_permutex2var_ps(low, at, high));
+    }
+}
+
+static inline vf32 vf32_load_even_n(const float *p, int n)
+{
+    return vec_even_(vec_load_at_(p, 0, 2 * n - 1), vec_load_at_(p, 1, 2 * n - 1));
 }
 
 static inline void vf32_store_n(float *p, vf32 a, int n)
