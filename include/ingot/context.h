@@ -29,7 +29,8 @@ typedef struct ingot_context_options {
     uint64_t seed;   /**< of every random number; two contexts with one seed agree */
     const char *isa; /**< "generic", "avx2", "avx512" or "neon"; NULL = $INGOT_ISA, else the best */
     const char *save_graphs; /**< folder that gets a numbered file after each pass; NULL = none */
-    bool no_fuse;     /**< leave the fusion pass off: graph mode then equals eager bit for bit */
+    const char *passes_off;  /**< compiler passes to leave out, separated by commas ("fuse,absorb";
+                                docs/compiler.md lists them); NULL = none; copied */
     bool no_winograd; /**< sum 3x3 convolutions directly: half as fast, but within 4e-7 of the
                          sum of the terms' sizes in place of 4e-6 */
     ingot_log_fn log; /**< NULL = stderr, only when $INGOT_LOG is set */

@@ -33,6 +33,7 @@ typedef struct kcall {
     const char *const *attr_names;
     int n_attrs;
     const void *extra; /* fused regions: the loop_desc */
+    unsigned fixed;    /* bit i: input i is the same in every run */
     void *plan;        /* plan_size zeroed bytes, the kernel's own */
     /* set by plan (phases = 1 and grain = 1 beforehand) */
     int phases;
@@ -40,6 +41,10 @@ typedef struct kcall {
     int64_t grain[KCALL_PHASES]; /* units that a worker takes at a time, at least 1 */
     size_t scratch;              /* bytes per worker, 64-aligned, contents undefined */
     size_t work;                 /* bytes shared by all workers and phases of this call */
+    /* The first `once` phases read only the fixed inputs in `packed`, which later phases do not,
+       and run a single time: work then belongs to this call and keeps what they wrote. */
+    int once;
+    unsigned packed;
 } kcall;
 
 /* buf: the inputs in order (NULL = absent), then the outputs. No two workers are given the same

@@ -290,7 +290,9 @@ static program *compile(ingot_session *s, int64_t batch)
         return NULL;
     bound = graph_bind(s->g, batch < 0 ? 1 : batch, e);
     c->batch = batch;
-    c->prog = bound ? program_new(s->ctx->engine, bound, NULL, e) : NULL;
+    c->prog = bound
+                  ? program_new(s->ctx->engine, bound, &(program_options){.fixed_params = true}, e)
+                  : NULL;
     graph_free(bound);
     if (!c->prog) {
         mem_free(&s->ctx->alloc, c, sizeof *c);

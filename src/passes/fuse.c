@@ -212,9 +212,10 @@ bool pass_fuse(graph *g, const pass_options *o, error *e)
     fuser f;
     bool ok;
 
-    if (o->no_fuse || g->n_nodes == 0)
+    if (g->n_nodes == 0)
         return true;
-    ok = fuser_init(&f, g, e);
+    ok = fuser_init(&f, g, e) &&
+         (!o->fixed_params || (f.fixed = fixed_values(g, &f.mem, e)) != NULL);
     for (size_t i = 0; ok && i < g->n_nodes; i++)
         ok = fuser_place(&f, i);
     ok = ok && fuse_rewrite(&f);

@@ -2,6 +2,7 @@
 /* Grouping: see fuse.c. Reachability between groups is kept as bit sets, so that "would this make
    a cycle" is a walk over groups, not over nodes. */
 #include "passes/fuse_groups.h"
+#include "passes/passes.h"
 
 #include <string.h>
 
@@ -148,6 +149,11 @@ static bool in_register(const fuser *f, const value *v, int gi)
     return f->unit[d] == gi && !is_loop_reduction(n) && native(f->groups[gi].cls, v->type.dt);
 }
 
+static bool is_fixed(const fuser *f, const node *n)
+{
+    return f->fixed && f->fixed[n->out[0].id];
+}
+
 static int new_externals(const fuser *f, const node *n, int gi)
 {
     const group *u = &f->groups[gi];
@@ -168,7 +174,8 @@ static bool may_join(fuser *f, const node *n, fuse_class cls, const type *space,
 {
     const group *u = &f->groups[gi];
 
-    if (u->n_members >= FUSE_MAX_MEMBERS || !shape_equal(space, &u->space) ||
+    if (u->n_members >= FUSE_MAX_MEMBERS || u->fixed != is_fixed(f, n) ||
+        !shape_equal(space, &u->space) ||
         (cls != u->cls && cls != FUSE_ANY && u->cls != FUSE_ANY) ||
         (reduces && u->reduces && axes != u->reduce_axes) ||
         u->n_ext + new_externals(f, n, gi) > FUSE_MAX_IN)
@@ -222,7 +229,7 @@ static bool new_group(fuser *f, size_t at, fuse_class cls, const type *space, bo
     f->deps[gi] = arena_array(&f->mem, f->words, sizeof **f->deps, f->e);
     if (!f->deps[gi])
         return false;
-    f->groups[gi] = (group){.cls = cls, .space = *space};
+    f->groups[gi] = (group){.cls = cls, .space = *space, .fixed = is_fixed(f, f->g->nodes[at])};
     f->n_groups++;
     return join(f, at, cls, reduces, axes, gi);
 }

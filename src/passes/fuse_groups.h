@@ -15,6 +15,7 @@ typedef enum fuse_class { FUSE_ANY, FUSE_F32, FUSE_F64, FUSE_I64 } fuse_class;
 
 typedef struct group {
     fuse_class cls;
+    bool fixed; /* all of it runs once */
     type space; /* its shape counts */
     bool reduces;
     unsigned reduce_axes; /* when it reduces */
@@ -35,6 +36,7 @@ typedef struct fuser {
     group *groups;
     int n_groups;
     size_t cap_groups;
+    bool *fixed;      /* by value id: the same in every run; NULL = none */
     uint64_t **reach; /* by node: groups it depends on through anything */
     uint64_t **deps;  /* by group: groups it depends on */
     size_t words;     /* of one set */

@@ -3,6 +3,9 @@
    buffers whose lifetimes do not meet share the arena, placed offline, largest first, at the
    lowest free offset ("greedy by size", Pisarchyk and Lee, 2020).
 
+   What needs to run only once comes first in the graph; what later nodes read of it is live to the
+   end, and so is what they packed of it in their own work memory.
+
    An assign writes its param either directly (the node that computes the new value writes into
    the param's memory, when nobody reads the old value after that) or by a copy at the end. */
 #include "passes/memory_internal.h"
@@ -30,6 +33,36 @@ static value *root_of(const planner *p, const value *v)
 static place *place_of(const planner *p, const value *v)
 {
     return &p->plan->places[root_of(p, v)->id];
+}
+
+static void read_until(planner *p, const value *root, size_t at)
+{
+    if (p->last[root->id] < at)
+        p->last[root->id] = at;
+}
+
+/* Node i reads its inputs. What was computed once is kept for all runs, unless it is read only
+   once too. */
+static void note_reads(planner *p, size_t i)
+{
+    const node *n = p->g->nodes[i];
+    const node_needs *needs = &p->needs[i];
+    size_t packing = 0;
+
+    for (int k = 0; k < n->n_in && k < 32; k++)
+        if (n->in[k] && (needs->packed >> k & 1u) && p->def[root_of(p, n->in[k])->id] > packing)
+            packing = p->def[root_of(p, n->in[k])->id];
+    p->plan->pack_after[i] = packing;
+    for (int k = 0; k < n->n_in; k++) {
+        const value *r = n->in[k] ? root_of(p, n->in[k]) : NULL;
+
+        if (!r)
+            continue;
+        if (k < 32 && (needs->packed >> k & 1u))
+            read_until(p, r, packing);
+        else
+            read_until(p, r, p->needs[p->def[r->id]].once && !needs->once ? p->g->n_nodes : i);
+    }
 }
 
 /* Roots, first places and last reads. */
@@ -64,9 +97,8 @@ static bool find_lifetimes(planner *p)
         if (is_step(n) && p->needs[i].alias) {
             p->root[n->out[0].id] = root_of(p, n->in[0]);
         }
-        for (int k = 0; is_step(n) && k < n->n_in; k++)
-            if (n->in[k])
-                p->last[root_of(p, n->in[k])->id] = i;
+        if (is_step(n))
+            note_reads(p, i);
     }
     return true;
 }
@@ -82,7 +114,8 @@ static bool late(planner *p, late_copy c)
 
 static bool claimable(const planner *p, const value *root)
 {
-    return place_of(p, root)->kind == PLACE_ARENA && p->plan->places[root->id].kind == PLACE_ARENA;
+    return place_of(p, root)->kind == PLACE_ARENA &&
+           p->plan->places[root->id].kind == PLACE_ARENA && !p->needs[p->def[root->id]].once;
 }
 
 static void place_outputs(planner *p)
@@ -234,7 +267,10 @@ static bool make_blocks(planner *p)
         p->work_block[i] = SIZE_MAX;
         if (is_step(n) && p->needs[i].work > 0) {
             p->plan->naive_bytes += align_up(p->needs[i].work);
-            p->work_block[i] = add_block(p, p->needs[i].work, i, i);
+            p->work_block[i] =
+                p->needs[i].keeps_work
+                    ? add_block(p, p->needs[i].work, p->plan->pack_after[i], g->n_nodes)
+                    : add_block(p, p->needs[i].work, i, i);
             if (p->work_block[i] == SIZE_MAX)
                 return false;
         }
@@ -342,6 +378,7 @@ static bool planner_init(planner *p, memory_plan *plan, const graph *g, error *e
     plan->n_nodes = g->n_nodes;
     plan->places = arena_array(m, v, sizeof *plan->places, e);
     plan->work_offset = arena_array(m, n, sizeof *plan->work_offset, e);
+    plan->pack_after = arena_array(m, n, sizeof *plan->pack_after, e);
     plan->copies = arena_array(m, g->n_outputs + g->n_params + 1, sizeof *plan->copies, e);
     p->root = arena_array(m, v, sizeof *p->root, e);
     p->def = arena_array(m, v, sizeof *p->def, e);
@@ -349,8 +386,8 @@ static bool planner_init(planner *p, memory_plan *plan, const graph *g, error *e
     p->block = arena_array(m, v, sizeof *p->block, e);
     p->work_block = arena_array(m, n, sizeof *p->work_block, e);
     p->assign = arena_array(m, g->n_params + 1, sizeof *p->assign, e);
-    if (!plan->places || !plan->work_offset || !plan->copies || !p->root || !p->def || !p->last ||
-        !p->block || !p->work_block || !p->assign)
+    if (!plan->places || !plan->work_offset || !plan->pack_after || !plan->copies || !p->root ||
+        !p->def || !p->last || !p->block || !p->work_block || !p->assign)
         return false;
     for (size_t i = 0; i < v; i++)
         p->block[i] = SIZE_MAX;

@@ -11,7 +11,8 @@ typedef bool (*fold_fn)(void *user, const node *n, void *const *out);
 typedef struct pass_options {
     fold_fn fold; /* NULL = leave folding off */
     void *fold_user;
-    bool no_fuse;
+    bool fixed_params; /* params never change: what depends on them alone runs once */
+    const char *off;   /* passes to leave out, by name, separated by commas; NULL = none */
     /* After each pass: its name and the graph; for save_graphs and logs. NULL = none. */
     bool (*after)(void *user, const char *pass, const graph *g, error *e);
     void *after_user;
@@ -24,17 +25,25 @@ bool pass_simplify(graph *g, const pass_options *o, error *e);
 bool pass_fold(graph *g, const pass_options *o, error *e);
 bool pass_cse(graph *g, const pass_options *o, error *e);
 bool pass_prune(graph *g, const pass_options *o, error *e);
+bool pass_absorb(graph *g, const pass_options *o, error *e);
 bool pass_fuse(graph *g, const pass_options *o, error *e);
+bool pass_hoist(graph *g, const pass_options *o, error *e);
 
 typedef struct pass_row {
     const char *name;
     pass_fn run;
+    bool needed; /* may not be left out */
 } pass_row;
 
 /* In the order of compilation, ended by a NULL name. */
 extern const pass_row passes[];
-/* Runs them all. */
+/* Runs them all, but those in o->off. */
 bool passes_run(graph *g, const pass_options *o, error *e);
+/* Whether every name in the list is a pass that may be left out; else an error that lists those. */
+bool passes_off_check(const char *off, error *e);
+
+/* By value id: whether it is the same in every run as long as the params are. NULL: no memory. */
+bool *fixed_values(const graph *g, arena *mem, error *e);
 
 /* --- memory plan ---------------------------------------------------------------------------- */
 /* Where a value lives when the program runs. */
@@ -58,6 +67,9 @@ typedef struct place {
 typedef struct node_needs {
     unsigned inplace; /* bit i: result 0 may take input i's memory */
     size_t work;      /* bytes shared by the call's workers */
+    bool once;        /* runs before all others, in the first run alone */
+    bool keeps_work;  /* what leading phases leave in work is read in every run */
+    unsigned packed;  /* bit i: input i is read by those phases only */
     bool alias;       /* result 0 is input 0's memory (reshape) */
 } node_needs;
 
@@ -73,6 +85,7 @@ typedef struct late_copy {
 typedef struct memory_plan {
     place *places;       /* by value id */
     size_t *work_offset; /* by node index; SIZE_MAX = none */
+    size_t *pack_after; /* by node index, keeps_work: the node after which its leading phases run */
     late_copy *copies;
     size_t n_copies;
     size_t arena_bytes; /* the peak */

@@ -103,6 +103,12 @@ static unsigned loop_inplace(const node *n, const loop_desc *d)
 
 bool node_bind(const engine *eng, const node *n, arena *mem, bound *out, error *e)
 {
+    return node_bind_fixed(eng, n, 0, mem, out, e);
+}
+
+bool node_bind_fixed(const engine *eng, const node *n, unsigned fixed, arena *mem, bound *out,
+                     error *e)
+{
     kcall *c = &out->call;
     bool loop = n->form == NODE_FUSED || loop_lowerable(n);
 
@@ -116,6 +122,7 @@ bool node_bind(const engine *eng, const node *n, arena *mem, bound *out, error *
             return fail(e, INGOT_E_SHAPE, "op '%s': the batch dimension must be bound first",
                         n->form == NODE_OP ? n->op->name : "fused");
     c->mach = &eng->mach;
+    c->fixed = fixed;
     if (!fill_types(c, n, mem, e) || (loop && !describe_loop(n, mem, &c->extra, e)))
         return false;
     out->row = eng->dev->kernel(&eng->mach, loop ? "fused" : n->op->name, c->in, c->n_in);
@@ -136,6 +143,8 @@ bool node_bind(const engine *eng, const node *n, arena *mem, bound *out, error *
     c->scratch = (c->scratch + 63) & ~(size_t)63; /* each worker's piece is 64-aligned */
     out->needs.inplace = loop ? loop_inplace(n, c->extra) : out->row->inplace;
     out->needs.work = c->work;
+    out->needs.keeps_work = c->once > 0;
+    out->needs.packed = c->once > 0 ? c->packed : 0;
     return true;
 }
 
@@ -157,9 +166,15 @@ static void run_units(void *user, int64_t lo, int64_t hi, int worker)
 
 void bound_run(pool *p, const bound *b, void *const *buf, void *scratch, void *work)
 {
+    bound_run_phases(p, b, buf, scratch, work, 0, b->call.phases);
+}
+
+void bound_run_phases(pool *p, const bound *b, void *const *buf, void *scratch, void *work,
+                      int from, int to)
+{
     job j = {.b = b, .buf = buf, .scratch = scratch, .work = work};
 
-    for (j.phase = 0; j.phase < b->call.phases; j.phase++)
+    for (j.phase = from; j.phase < to; j.phase++)
         if (b->call.units[j.phase] > 0)
             pool_run(p, run_units, &j, b->call.units[j.phase], b->call.grain[j.phase]);
 }

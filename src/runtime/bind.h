@@ -16,8 +16,14 @@ typedef struct bound {
 /* Picks the kernel of n on the engine's device and plans it. An op without a kernel is an error
    that names it and its types. */
 bool node_bind(const engine *eng, const node *n, arena *mem, bound *out, error *e);
+/* The same; bit i of fixed: input i has the same value in every run. */
+bool node_bind_fixed(const engine *eng, const node *n, unsigned fixed, arena *mem, bound *out,
+                     error *e);
 
-/* Runs all phases of a call. scratch: (threads of the pool) pieces of call.scratch bytes each. */
+/* Runs phases from..to-1 of a call. scratch: (threads of the pool) pieces of call.scratch bytes. */
+void bound_run_phases(pool *p, const bound *b, void *const *buf, void *scratch, void *work,
+                      int from, int to);
+/* Runs them all. */
 void bound_run(pool *p, const bound *b, void *const *buf, void *scratch, void *work);
 
 /* Whether the op runs in the loop engine (pointwise, or a reduction that it knows). */

@@ -4,6 +4,7 @@
 
 #include "ingot/ops.h"
 #include "ops/op.h"
+#include "passes/passes.h"
 
 #include <string.h>
 
@@ -16,7 +17,8 @@ static bool engine_open(ingot_context *ctx)
     ctx->engine = eng;
     eng->ctx = ctx;
     eng->dev = &device_cpu;
-    if (!eng->dev->open(ctx->opt.isa, &eng->mach, &ctx->err))
+    if (!passes_off_check(ctx->opt.passes_off, &ctx->err) ||
+        !eng->dev->open(ctx->opt.isa, &eng->mach, &ctx->err))
         return false;
     ctx->pool = pool_new(&ctx->alloc, ctx->opt.threads, !ctx->opt.no_pin, &ctx->err);
     if (!ctx->pool)

@@ -19,6 +19,8 @@ typedef struct step {
     bound b;
     void **buf; /* inputs, then outputs */
     void *work;
+    size_t pack_after; /* call.once: the node after which the leading phases run */
+    size_t node;
 } step;
 
 typedef struct copy {
@@ -43,7 +45,8 @@ struct program {
     void ***param_slots; /* every pointer that holds a param's memory, with its slot below */
     int *param_of;
     size_t n_param_slots, cap_param_slots, cap_param_of;
-    bool unbound; /* a param has no memory yet */
+    bool unbound;  /* a param has no memory yet */
+    bool prepared; /* what runs once has run */
     char *arena;
     size_t arena_bytes;
     char *scratch;
@@ -113,7 +116,16 @@ static bool is_step(const node *n)
     return n->form == NODE_FUSED || (n->form == NODE_OP && node_class(n) != OP_EFFECT);
 }
 
-static bool bind_nodes(program *p, error *e)
+static unsigned fixed_inputs(const node *n, const bool *fixed)
+{
+    unsigned mask = 0;
+
+    for (int k = 0; k < n->n_in && k < 32; k++)
+        mask |= (unsigned)(n->in[k] && fixed[n->in[k]->id]) << k;
+    return mask;
+}
+
+static bool bind_nodes(program *p, const bool *fixed, error *e)
 {
     const graph *g = p->g;
     node_needs *needs;
@@ -126,8 +138,15 @@ static bool bind_nodes(program *p, error *e)
     for (size_t i = 0; ok && i < g->n_nodes; i++) {
         if (!is_step(g->nodes[i]))
             continue;
-        ok = node_bind(p->eng, g->nodes[i], &p->mem, &p->bounds[i], e);
+        ok = node_bind_fixed(p->eng, g->nodes[i], fixed ? fixed_inputs(g->nodes[i], fixed) : 0,
+                             &p->mem, &p->bounds[i], e);
         needs[i] = p->bounds[i].needs;
+        if (fixed && fixed[g->nodes[i]->out[0].id]) { /* all of it runs once */
+            needs[i].once = true;
+            needs[i].keeps_work = false;
+            needs[i].packed = 0;
+            p->bounds[i].call.once = p->bounds[i].call.phases;
+        }
         if (p->bounds[i].row) {
             size_t s = (p->bounds[i].call.scratch + 63) & ~(size_t)63;
 
@@ -202,6 +221,8 @@ static bool resolve_steps(program *p, error *e)
             continue;
         k++;
         s->b = p->bounds[i];
+        s->node = i;
+        s->pack_after = s->b.call.once < s->b.call.phases ? p->plan.pack_after[i] : i;
         s->buf = arena_array(&p->mem, (size_t)n->n_in + (size_t)n->n_out, sizeof *s->buf, e);
         if (!s->buf)
             return false;
@@ -258,12 +279,17 @@ static bool compile(program *p, const program_options *o, error *e)
     pass_options po = {
         .fold = fold_node,
         .fold_user = p->eng,
-        .no_fuse = (o && o->no_fuse) || p->eng->ctx->opt.no_fuse,
+        .fixed_params = o && o->fixed_params,
+        .off = p->eng->ctx->opt.passes_off,
         .after = save_graph,
         .after_user = p->eng,
     };
+    bool *fixed = NULL;
+    bool ok = passes_run(p->g, &po, e);
 
-    return passes_run(p->g, &po, e) && bind_nodes(p, e) && allocate(p, e) && resolve_steps(p, e) &&
+    if (ok && po.fixed_params)
+        ok = (fixed = fixed_values(p->g, &p->mem, e)) != NULL;
+    return ok && bind_nodes(p, fixed, e) && allocate(p, e) && resolve_steps(p, e) &&
            resolve_copies(p, e);
 }
 
@@ -339,6 +365,21 @@ static void run_copies(program *p)
     }
 }
 
+/* What runs once: whole steps, in order, and each step's packing as soon as it can. */
+static void prepare(program *p)
+{
+    pool *threads = p->eng->ctx->pool;
+
+    for (size_t at = 0; at < p->g->n_nodes; at++)
+        for (size_t i = 0; i < p->n_steps; i++) {
+            step *s = &p->steps[i];
+
+            if (s->pack_after == at && s->b.call.once > 0)
+                bound_run_phases(threads, &s->b, s->buf, p->scratch, s->work, 0, s->b.call.once);
+        }
+    p->prepared = true;
+}
+
 bool program_run(program *p, void *const *inputs, void *const *outputs, error *e)
 {
     pool *threads = p->eng->ctx->pool;
@@ -350,10 +391,13 @@ bool program_run(program *p, void *const *inputs, void *const *outputs, error *e
 
         *t->slot = t->kind == PLACE_INPUT ? inputs[t->index] : outputs[t->index];
     }
+    if (!p->prepared)
+        prepare(p);
     for (size_t i = 0; i < p->n_steps; i++) {
         step *s = &p->steps[i];
 
-        bound_run(threads, &s->b, s->buf, p->scratch, s->work);
+        bound_run_phases(threads, &s->b, s->buf, p->scratch, s->work, s->b.call.once,
+                         s->b.call.phases);
     }
     run_copies(p);
     return true;

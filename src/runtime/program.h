@@ -9,7 +9,9 @@
 typedef struct program program;
 
 typedef struct program_options {
-    bool no_fuse;
+    /* Params are bound once, before the first run, and their memory does not change: what depends
+       on them alone is computed in that run and kept. */
+    bool fixed_params;
 } program_options;
 
 /* Compiles a copy of g (no symbolic dimension left: graph_bind before). o may be NULL. */

@@ -60,6 +60,7 @@ ingot_context *context_new(const ingot_context_options *opt)
     ctx->scope = &ctx->root;
     ctx->opt.isa = copy_option(ctx, o.isa);
     ctx->opt.save_graphs = copy_option(ctx, o.save_graphs);
+    ctx->opt.passes_off = copy_option(ctx, o.passes_off);
     env = getenv("INGOT_LOG");
     ctx->log = o.log ? o.log : env && *env ? log_stderr : NULL;
     ctx->log_user = o.log_user;

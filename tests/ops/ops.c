@@ -34,7 +34,7 @@ static const struct {
 } modes[MODES] = {
     {"eager", {.mode = INGOT_EAGER, .threads = 2}},
     {"graph", {.threads = 2}},
-    {"unfused", {.threads = 2, .no_fuse = true}},
+    {"unfused", {.threads = 2, .passes_off = "fuse"}},
     {"one thread", {.threads = 1}},
     {"three threads", {.threads = 3}},
     {"seven threads", {.threads = 7}},

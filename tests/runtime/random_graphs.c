@@ -149,7 +149,7 @@ static void call(ingot_context *ctx, recipe *r, ingot_tensor **out)
 static void compiled_graphs_keep_every_bit(void **state)
 {
     static const ingot_context_options options[] = {
-        {.mode = INGOT_EAGER, .threads = 1}, {.threads = 1}, {.threads = 1, .no_fuse = true}};
+        {.mode = INGOT_EAGER, .threads = 1}, {.threads = 1}, {.threads = 1, .passes_off = "fuse"}};
     ingot_context *ctx[3];
 
     (void)state;
