@@ -12,7 +12,7 @@ typedef struct summary {
 summary summarise(double *samples, int n);
 
 int bench_kernels(int threads, const char *isa);
-int bench_resnet50(int threads, const char *isa, int batch);
+int bench_resnet50(int threads, const char *isa, int batch, bool fixed);
 /* weights: file that the first weights are written to; NULL = none. */
 int bench_step(const char *name, int threads, int steps, const char *weights);
 /* file: where the exported model is put. */

@@ -37,6 +37,8 @@ typedef struct gemm_tile {
     int64_t c_m;           /* rows of C; columns are contiguous */
     const float *row_bias; /* a value for each row, from which its sums start, or NULL */
     bool add;              /* C += instead of C = ; then row_bias is ignored */
+    const float *ahead;    /* what is needed soon: fetched at ahead + ahead_k p for step p of k */
+    int64_t ahead_k;
 } gemm_tile;
 
 #define gemm_tile_run  ISA_FN(gemm_tile_run)

@@ -3,7 +3,8 @@
    once, and a matrix whose rows are (channel, tap) and whose columns are output positions. That
    matrix is never made. A unit of work takes a few lines of the output, of one image or of
    several, copies the lines of the source that they need with a border around them, and packs from
-   there one block of the matrix at a time, as deep as fits the first cache.
+   there one block of the matrix at a time, as deep as fits the first cache. Where there are too few
+   such units, the blocks are packed beforehand, and units that share them take a few channels each.
 
    Backward to the input is the same with the gradient as the source. With stride s the input's
    rows and columns fall into s x s phases, each reached by taps of its own. */
@@ -13,7 +14,9 @@
 #define CONV_POSITIONS 224 /* columns of a unit, about */
 #define CONV_UNITS     16  /* units wanted */
 #define PACK_AHEAD     8   /* channels */
-#define CONV_ROWS      192 /* output channels of a unit, at least: each unit packs for itself */
+#define CONV_ROWS      192 /* output channels of a unit, at least, that packs for itself */
+#define CONV_SHARE     5   /* units along the output channels that make shared blocks worth while */
+#define CONV_SHARED    ((int64_t)16 << 20) /* bytes of blocks that are packed beforehand, at most */
 
 typedef struct conv_plan {
     conv_shape s;
@@ -30,6 +33,8 @@ typedef struct conv_plan {
     int64_t m_tiles, m_parts;    /* tiles of a unit, units along them */
     int64_t taps, panels, block; /* block: source channels packed at a time */
     int64_t cached;              /* tiles whose block of weights stays in the second cache */
+    int64_t blocks;              /* along the source channels */
+    bool shared;                 /* blocks are packed in a phase of their own, all of them */
     int64_t source;              /* scratch: elements of the source */
 } conv_plan;
 
@@ -123,16 +128,32 @@ static void plan_strip(conv_plan *p, size_t l2)
     p->panels = conv_cut(p->strip * p->wide, GEMM_NR);
 }
 
+static int64_t phases_of(const conv_plan *p)
+{
+    return conv_min(p->out_split[0], p->out_h) * conv_min(p->out_split[1], p->out_w);
+}
+
+/* Elements of all packed blocks of a group's strip. */
+static int64_t strip_packed(const conv_plan *p)
+{
+    return p->depth * p->taps * p->panels * GEMM_NR;
+}
+
 static void plan_rows(conv_plan *p, size_t l2)
 {
     int64_t parts = conv_cut(CONV_UNITS, conv_max(1, p->s.groups * p->strips));
+    int64_t packed = 4 * p->s.groups * p->strips * strip_packed(p);
 
     p->tiles = conv_cut(p->rows, GEMM_MR);
     p->tile = conv_cut(p->rows, p->tiles);
-    p->m_tiles = conv_cut(p->tiles, conv_max(1, conv_min(parts, p->rows / CONV_ROWS)));
+    p->shared = parts >= CONV_SHARE && p->tiles > 1 && phases_of(p) == 1 && packed <= CONV_SHARED;
+    if (!p->shared)
+        parts = conv_max(1, conv_min(parts, p->rows / CONV_ROWS));
+    p->m_tiles = conv_cut(p->tiles, parts);
     p->m_parts = conv_cut(p->tiles, p->m_tiles);
     p->block = conv_max(1, CONV_DEPTH / p->taps);
     p->block = p->depth ? conv_cut(p->depth, conv_cut(p->depth, p->block)) : 1;
+    p->blocks = conv_cut(p->depth, p->block);
     p->cached = conv_max(1, (int64_t)(l2 / 4) / (4 * p->tile * p->block * p->taps));
 }
 
@@ -145,11 +166,6 @@ typedef struct space {
     float *source, *packed, *tile;
 } space;
 
-static int64_t phases_of(const conv_plan *p)
-{
-    return conv_min(p->out_split[0], p->out_h) * conv_min(p->out_split[1], p->out_w);
-}
-
 static int64_t space_ints(const conv_plan *p)
 {
     return conv_cut(2 * p->taps + phases_of(p) + 1 + p->strip, 8) * 8;
@@ -157,7 +173,7 @@ static int64_t space_ints(const conv_plan *p)
 
 static int64_t space_packed(const conv_plan *p)
 {
-    return p->block * p->taps * p->panels * GEMM_NR + GEMM_NR;
+    return p->shared ? 0 : p->block * p->taps * p->panels * GEMM_NR + GEMM_NR;
 }
 
 /* Tiles that cannot be written in place: of phases, or where a panel spans images. */
@@ -187,11 +203,21 @@ static space space_lay(const conv_plan *p, void *scratch)
     return b;
 }
 
+/* Elements of the packed weights, which come first in the call's work memory. */
+static int64_t work_weights(const conv_plan *p)
+{
+    return conv_cut(p->s.groups * p->tiles * p->taps * p->depth * p->tile, 16) * 16;
+}
+
 static bool plan_conv(kcall *c, conv_plan *p)
 {
     const conv_shape *s = &p->s;
 
-    p->winograd = !c->mach->no_winograd && winograd_fits(s, p->backward);
+    bool fixed = c->fixed >> 1 & 1u;
+
+    c->packed = 1u << 1;
+    c->once = fixed;
+    p->winograd = !c->mach->no_winograd && winograd_fits(s, p->backward, fixed);
     if (p->winograd) {
         winograd_make(c, &p->w, s, p->backward);
         return true;
@@ -201,11 +227,14 @@ static bool plan_conv(kcall *c, conv_plan *p)
         return true; /* no units */
     plan_strip(p, c->mach->l2);
     plan_rows(p, c->mach->l2);
-    p->source = conv_source_lay(&p->src, p->strip, p->depth);
-    c->phases = 2;
+    p->source = conv_source_lay(&p->src, p->strip, p->shared ? p->block : p->depth);
+    c->phases = p->shared ? 3 : 2;
     c->units[0] = s->groups * p->tiles;
-    c->units[1] = s->groups * p->m_parts * p->strips;
-    c->work = (size_t)(s->groups * p->tiles * p->taps * p->depth * p->tile) * sizeof(float);
+    c->units[1] = p->shared ? s->groups * p->strips * p->blocks : 0;
+    c->units[c->phases - 1] = s->groups * p->m_parts * p->strips;
+    c->work = (size_t)work_weights(p) * sizeof(float);
+    if (p->shared)
+        c->work += (size_t)(s->groups * p->strips * strip_packed(p) + GEMM_NR) * sizeof(float);
     c->scratch = space_bytes(p);
     return true;
 }
@@ -291,6 +320,7 @@ typedef struct unit {
     const space *b;
     const float *source, *weights, *bias; /* weights: of the unit's first tile */
     float *out;                           /* of the group, first image */
+    float *packed;                        /* the block that is multiplied, or all of the strip */
     int64_t first, lines, cols;           /* lines over all images; output positions */
     int64_t row, tiles;                   /* first row and number of tiles */
     int64_t y, x, q;                      /* the phase */
@@ -322,7 +352,8 @@ static int panel_runs(const unit *u, int64_t col, run *runs)
 }
 
 /* Runs go to their places in order as whole vectors: what one writes too far, the next one, the
-   next row or the next panel covers. */
+   next row or the next panel covers. exact: nothing is read or written too far, where that is
+   another worker's or not the source's. */
 static VEC_FORCE_INLINE void copy_runs(const float *from, const run *r, int n, const bool exact,
                                        float *to)
 {
@@ -344,6 +375,7 @@ static void pack_panel(const unit *u, int64_t col, int64_t c0, int64_t c1, float
     const conv_plan *p = u->p;
     const int64_t *tap_at = u->b->tap_at + u->b->tap_begin[u->q];
     int64_t taps = u->b->tap_begin[u->q + 1] - u->b->tap_begin[u->q];
+    bool exact = p->src.direct || p->shared;
     run runs[GEMM_NR];
     int n = panel_runs(u, col, runs);
     const float *from = u->source + c0 * p->src.step;
@@ -362,7 +394,7 @@ static void pack_panel(const unit *u, int64_t col, int64_t c0, int64_t c1, float
         memset(to, 0, (size_t)((c1 - c0) * taps * GEMM_NR) * sizeof *to);
     for (int64_t c = c0; c < c1; c++, from += p->src.step)
         for (int64_t t = 0; t < taps; t++, to += GEMM_NR) {
-            if (p->src.direct)
+            if (exact)
                 copy_runs(from + tap_at[t], runs, n, true, to);
             else
                 copy_runs(from + tap_at[t], runs, n, false, to);
@@ -421,13 +453,6 @@ static void scatter(const unit *u, int64_t col)
     }
 }
 
-/* Asks for the i-th of n parts of a block of weights. */
-static void ask_ahead(const float *weights, int64_t size, int64_t i, int64_t n)
-{
-    for (int64_t at = size * i / n; at < size * (i + 1) / n; at += 16)
-        __builtin_prefetch(weights + at);
-}
-
 /* Tiles lo..hi-1 of the unit times the packed block that begins at channel c0. */
 static void multiply(const unit *u, int64_t lo, int64_t hi, int64_t c0, int64_t c1)
 {
@@ -449,8 +474,9 @@ static void multiply(const unit *u, int64_t lo, int64_t hi, int64_t c0, int64_t 
         t.a = u->weights + m * p->taps * p->depth * p->tile + (begin * p->depth + c0 * taps) * rows;
         t.row_bias = u->bias ? u->bias + u->row + m * p->tile : NULL;
         for (int64_t col = 0; col < u->cols; col += GEMM_NR) {
-            ask_ahead(t.a + p->taps * p->depth * p->tile, rows * t.k, col / GEMM_NR, p->panels);
-            t.b = u->b->packed + col * t.k;
+            t.ahead = t.a + p->taps * p->depth * p->tile + rows * t.k * (col / GEMM_NR) / p->panels;
+            t.ahead_k = rows / p->panels + 1;
+            t.b = u->packed + (p->shared ? c0 * taps * p->panels * GEMM_NR : 0) + col * t.k;
             t.c = panel_place(u, col, &t.c_m) + m * p->tile * t.c_m;
             gemm_tile_run(&t, (int)rows, (int)conv_min(GEMM_NR, u->cols - col));
         }
@@ -465,8 +491,8 @@ static void run_phase(const unit *u)
     do {
         int64_t c1 = conv_min(c0 + p->block, p->depth);
 
-        for (int64_t col = 0; col < u->cols; col += GEMM_NR)
-            pack_panel(u, col, c0, c1, u->b->packed + col * (c1 - c0) * taps);
+        for (int64_t col = 0; !p->shared && col < u->cols; col += GEMM_NR)
+            pack_panel(u, col, c0, c1, u->packed + col * (c1 - c0) * taps);
         for (int64_t m = 0; m < u->tiles; m += p->cached)
             multiply(u, m, conv_min(m + p->cached, u->tiles), c0, c1);
         c0 = c1;
@@ -476,22 +502,50 @@ static void run_phase(const unit *u)
             scatter(u, col);
 }
 
+/* The strip of a unit, and the memory of its packed blocks when they are shared. */
+static unit strip_unit(const conv_plan *p, const space *b, int64_t g, int64_t strip, float *work)
+{
+    unit u = {.p = p, .b = b, .first = strip * p->strip, .packed = b->packed};
+
+    u.lines = conv_min(p->strip, p->s.n * p->src.high - u.first);
+    u.cols = u.lines * p->wide;
+    if (p->shared)
+        u.packed = work + work_weights(p) + (g * p->strips + strip) * strip_packed(p);
+    return u;
+}
+
+/* One block of a strip that many units will multiply. */
+static void pack_shared(const conv_plan *p, const space *b, const float *source, int64_t index,
+                        float *work)
+{
+    int64_t block = index % p->blocks, strip = index / p->blocks % p->strips;
+    int64_t g = index / p->blocks / p->strips, c0 = block * p->block;
+    int64_t n = conv_min(p->block, p->depth - c0);
+    unit u = strip_unit(p, b, g, strip, work);
+    float *to = u.packed + c0 * p->taps * p->panels * GEMM_NR;
+
+    u.source = conv_take(&p->src, source + (g * p->depth + c0) * p->src.h * p->src.w, n, u.first,
+                         u.lines, b->line_at, b->source);
+    for (int64_t col = 0; col < u.cols; col += GEMM_NR)
+        pack_panel(&u, col, 0, n, to + col * n * p->taps);
+}
+
 static void run_unit(const conv_plan *p, const space *b, void *const *buf, int64_t index,
-                     const float *work)
+                     float *work)
 {
     int64_t part = index % p->m_parts, strip = index / p->m_parts % p->strips;
     int64_t g = index / p->m_parts / p->strips, plane = p->out_h * p->out_w;
     const float *bias = p->backward ? NULL : buf[2];
-    unit u = {.p = p, .b = b, .first = strip * p->strip, .row = part * p->m_tiles * p->tile};
+    unit u = strip_unit(p, b, g, strip, work);
 
+    u.row = part * p->m_tiles * p->tile;
     u.bias = bias ? bias + g * p->rows : NULL;
     u.out = (float *)buf[p->backward ? 2 : 3] + g * p->rows * plane;
-    u.lines = conv_min(p->strip, p->s.n * p->src.high - u.first);
-    u.cols = u.lines * p->wide;
     u.tiles = conv_min(p->m_tiles, p->tiles - part * p->m_tiles);
     u.weights = work + (g * p->tiles + part * p->m_tiles) * p->taps * p->depth * p->tile;
-    u.source = conv_take(&p->src, (const float *)buf[0] + g * p->depth * p->src.h * p->src.w,
-                         p->depth, u.first, u.lines, b->line_at, b->source);
+    if (!p->shared)
+        u.source = conv_take(&p->src, (const float *)buf[0] + g * p->depth * p->src.h * p->src.w,
+                             p->depth, u.first, u.lines, b->line_at, b->source);
     for (u.y = 0; u.y < conv_min(p->out_split[0], p->out_h); u.y++)
         for (u.x = 0; u.x < conv_min(p->out_split[1], p->out_w); u.x++, u.q++)
             run_phase(&u);
@@ -515,6 +569,8 @@ static void conv_run(const kcall *c, void *const *buf, int phase, int64_t lo, in
     for (int64_t u = lo; u < hi; u++) {
         if (phase == 0)
             pack_weights(p, &b, buf[1], work, u);
+        else if (phase < c->phases - 1)
+            pack_shared(p, &b, buf[0], u, work);
         else
             run_unit(p, &b, buf, u, work);
     }

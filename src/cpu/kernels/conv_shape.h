@@ -149,6 +149,12 @@ static inline void conv_fill_line(const conv_source *p, const float *src, int64_
     conv_zero(to, lo);
     if (s == 1)
         conv_copy(to + lo, src + lo, hi - lo);
+    else if (s == 2)
+        for (int64_t j = lo; j < hi; j += VF32_LANES) {
+            int n = (int)conv_min(VF32_LANES, hi - j);
+
+            vf32_store_n(to + j, vf32_load_even_n(src + j * 2, n), n);
+        }
     else
         for (int64_t j = lo; j < hi; j++)
             to[j] = src[j * s];

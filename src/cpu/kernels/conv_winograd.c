@@ -20,6 +20,7 @@
 #define COST_PATCH  430.0
 #define COST_PAIR   480.0
 #define COST_FAR    1500.0
+#define COST_READ   300.0
 #define PAIRS_CLOSE 50000.0
 #define COST_ENOUGH 0.7
 
@@ -28,7 +29,7 @@ static int64_t round_up(int64_t n, int64_t to)
     return conv_cut(n, to) * to;
 }
 
-bool winograd_fits(const conv_shape *s, bool backward)
+bool winograd_fits(const conv_shape *s, bool backward, bool fixed)
 {
     double h = (double)(backward ? s->h : s->oh), w = (double)(backward ? s->w : s->ow);
     double patches, pairs, direct;
@@ -41,7 +42,10 @@ bool winograd_fits(const conv_shape *s, bool backward)
     pairs = (double)s->c * (double)s->o;
     direct = (double)s->n * h * w * 9.0 * pairs;
     return SPOTS * patches * pairs + COST_PATCH * patches * (double)(s->c + s->o) +
-               (pairs > PAIRS_CLOSE ? COST_FAR : COST_PAIR) * pairs <
+               (fixed                 ? COST_READ
+                : pairs > PAIRS_CLOSE ? COST_FAR
+                                      : COST_PAIR) *
+                   pairs <
            COST_ENOUGH * direct;
 }
 
@@ -60,7 +64,8 @@ static void plan_strip(winograd_plan *p)
 }
 
 /* One channel of the source, a unit's lines: [row phase][column of a patch][line][patch], with room
-   behind for vectors that read too far. Patches of lines that follow each other lie side by side. */
+   behind for vectors that read too far. Patches of lines that follow each other lie side by side.
+ */
 
 static int64_t stage_lines(const winograd_plan *p)
 {
@@ -234,7 +239,8 @@ static uint32_t columns_inside(const winograd_plan *p, int64_t i)
 }
 
 /* Row y, which may lie outside, as the columns of its patches; next: elements between those. */
-static void split_row(const winograd_plan *p, const float *plane, int64_t y, int64_t next, float *to)
+static void split_row(const winograd_plan *p, const float *plane, int64_t y, int64_t next,
+                      float *to)
 {
     bool inside = y >= 0 && y < p->h;
     const float *from = plane + (inside ? y : 0) * p->w - p->before[1];
@@ -358,7 +364,9 @@ static void multiply(const unit *u, const float *weights)
             for (int64_t j = 0; j * GEMM_NR < u->patches; j++) {
                 t.b = u->source + e * source_spot(p) + j * p->depth * GEMM_NR;
                 t.c = u->result + e * result_spot(p) + m * p->tile * width + j * GEMM_NR;
-                gemm_tile_run(&t, (int)t.a_k, GEMM_NR);
+                t.ahead = t.a + p->depth * t.a_k * (p->panels + j) / p->panels;
+                t.ahead_k = t.a_k / p->panels + 1;
+                gemm_tile_run(&t, (int)t.a_k, (int)conv_min(GEMM_NR, u->patches - j * GEMM_NR));
             }
         }
 }

@@ -23,8 +23,9 @@ typedef struct winograd_plan {
 #define winograd_make ISA_FN(winograd_make)
 #define winograd_run  ISA_FN(winograd_run)
 
-/* Whether the shape is one for it, and it is the faster way. */
-bool winograd_fits(const conv_shape *s, bool backward);
+/* Whether the shape is one for it, and it is the faster way; fixed: the weights are transformed
+   once. */
+bool winograd_fits(const conv_shape *s, bool backward, bool fixed);
 void winograd_make(kcall *c, winograd_plan *p, const conv_shape *s, bool backward);
 /* As a kernel's run; buf: source, weights, bias or NULL, output. */
 void winograd_run(const winograd_plan *p, void *const buf[4], int phase, int64_t lo, int64_t hi,

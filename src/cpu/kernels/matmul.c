@@ -60,11 +60,16 @@ static bool matmul_f32_plan(kcall *c, error *e)
     p->y_units = g->pack_b && p->batch && g->m ? p->y_matrices * g->panels : 0;
     p->x_units = g->share_a && p->batch ? p->x_matrices * g->tiles : 0;
     if (g->pack_b || g->share_a) {
+        bool apart = p->y_units > 0 && (c->fixed >> 1 & 1u); /* y is packed once, x each time */
+
         c->work = ((size_t)p->y_matrices * g->packed + (size_t)p->x_matrices * g->packed_a) *
                   sizeof(float);
-        c->units[0] = p->y_units + p->x_units;
-        c->grain[0] = 1 + (16 << 10) / (GEMM_NR * (g->k + 1));
-        c->phases = 2;
+        c->units[0] = p->y_units + (apart ? 0 : p->x_units);
+        c->units[1] = p->x_units;
+        c->grain[0] = c->grain[1] = 1 + (16 << 10) / (GEMM_NR * (g->k + 1));
+        c->phases = apart ? 3 : 2;
+        c->once = apart;
+        c->packed = 1u << 1;
     }
     c->units[c->phases - 1] = p->batch * g->mb * g->nb;
     double work = (double)g->mc * (double)g->nc * (double)(g->k + 1);
@@ -85,7 +90,9 @@ static void matmul_f32_run(const kcall *c, void *const *buf, int phase, int64_t 
     float *packed_x = work ? packed_y + (size_t)p->y_matrices * g->packed : NULL;
 
     if (phase < c->phases - 1) {
-        for (int64_t u = lo; u < hi; u++) {
+        int64_t skip = phase == 1 ? p->y_units : 0; /* a phase of x's own */
+
+        for (int64_t u = lo + skip; u < hi + skip; u++) {
             if (u < p->y_units) {
                 int64_t i = u / g->panels, j = u % g->panels;
                 gemm_pack(g, y + i * g->k * g->n, packed_y + (size_t)i * g->packed, j, j + 1);

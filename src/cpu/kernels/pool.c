@@ -113,7 +113,12 @@ static void max_vector(const slide *s, const max_space *m, const float *x, span 
         for (int64_t kx = 0; kx < s->kernel[1]; kx++) {
             int64_t k = ky * s->kernel[1] + kx, lo = m->columns[kx].lo - ox;
             int64_t hi = m->columns[kx].hi - ox;
-            int a = lo < 0 ? 0 : lo < len ? (int)lo : len, b = hi < a ? a : hi < len ? (int)hi : len;
+            int a = lo < 0     ? 0
+                    : lo < len ? (int)lo
+                               : len,
+                b = hi < a     ? a
+                    : hi < len ? (int)hi
+                               : len;
             vf32 v = max_look(x + corner + m->offset[k], s->stride[1], a, b);
             vm32 nan = vm32_and(vf32_ne(v, v), vf32_eq(best, best));
             vm32 more = vm32_or(vm32_or(vf32_lt(best, v), nan), vf32_lt(tap, zero));

@@ -11,12 +11,11 @@
                                     are not touched in memory
      vf32_load_even_n(p, n)         p[0], p[2], ... in the first n lanes, others 0; nothing beyond
                                     p[2 n - 2] is touched
-     vf32_deal(p, keep, n, to, next)  to[j next + i] = p[4 i + j] for j < 6 and i < n <= 7, or 0 where
-                                    bit 4 i + j of keep is 0: then p is not touched there
-     vf32_load_bf16 f16 i32 u8 i8   (+ _n) convert when loading (integers: to nearest float)
-     vf32_store_bf16 f16            (+ _n) convert when storing, ties to even, NaN stays NaN
-     vf32_store_nt                  streaming store; p aligned to the vector
-     vf32_add sub mul div           one operation each, never contracted
+     vf32_deal(p, keep, n, to, next)  to[j next + i] = p[4 i + j] for j < 6 and i < n <= 7, or 0
+   where bit 4 i + j of keep is 0: then p is not touched there vf32_load_bf16 f16 i32 u8 i8   (+ _n)
+   convert when loading (integers: to nearest float) vf32_store_bf16 f16            (+ _n) convert
+   when storing, ties to even, NaN stays NaN vf32_store_nt                  streaming store; p
+   aligned to the vector vf32_add sub mul div           one operation each, never contracted
      vf32_fma(a, b, c) fnma         a*b + c, c - a*b; one rounding, but two in the generic build
      vf32_min max                   NaN when either is NaN
      vf32_abs neg copysign sqrt floor ceil trunc round (half to even)

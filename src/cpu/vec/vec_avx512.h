@@ -60,7 +60,8 @@ static inline vf32 vec_load_at_(const float *p, int i, int n)
 
 static inline vf32 vec_even_(vf32 low, vf32 high)
 {
-    const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i even =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
 
     return _mm512_permutex2var_ps(low, even, high);
 }
