@@ -121,12 +121,13 @@ static void run_block(const gemm_plan *p, const block *b, float *pack, float *la
             t.b = last;
             t.b_k = GEMM_NR;
         }
-        t.ahead_k = t.b_k * tile / b->rows + 1;
         for (int64_t i = 0; i < b->rows; i += tile) {
             int m = (int)min_i64(tile, b->rows - i);
 
             /* the next panel of B, a part for each tile */
-            t.ahead = t.b + (p->pack_b ? p->k * GEMM_NR : GEMM_NR) + t.b_k * b->k * i / b->rows;
+            gemm_tile_ahead(&t, t.b,
+                            (p->pack_b ? p->k * GEMM_NR : GEMM_NR) + t.b_k * b->k * i / b->rows,
+                            t.b_k * tile / b->rows + 1);
             t.a = p->share_a  ? b->a + i * p->k + b->k0 * m
                   : p->pack_a ? pack + i * b->k
                               : b->a + i * p->a_m;

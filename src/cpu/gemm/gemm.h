@@ -37,9 +37,17 @@ typedef struct gemm_tile {
     int64_t c_m;           /* rows of C; columns are contiguous */
     const float *row_bias; /* a value for each row, from which its sums start, or NULL */
     bool add;              /* C += instead of C = ; then row_bias is ignored */
-    const float *ahead;    /* what is needed soon: fetched at ahead + ahead_k p for step p of k */
-    int64_t ahead_k;
+    /* What is needed soon is fetched at ahead + ahead_k p for step p of k. An address in bytes and
+       no pointer, since it may run past the end of what it was taken from; 0: nothing. */
+    uintptr_t ahead, ahead_k;
 } gemm_tile;
+
+/* Step p of the tile's next run asks for from[start + step p], which may be outside of from. */
+static inline void gemm_tile_ahead(gemm_tile *t, const float *from, int64_t start, int64_t step)
+{
+    t->ahead = (uintptr_t)from + sizeof(float) * (uintptr_t)start;
+    t->ahead_k = sizeof(float) * (uintptr_t)step;
+}
 
 #define gemm_tile_run  ISA_FN(gemm_tile_run)
 #define gemm_pack_a    ISA_FN(gemm_pack_a)

@@ -40,7 +40,8 @@ static VEC_FORCE_INLINE void tile_body(const gemm_tile *t, const int rows, const
         /* Rows in groups of four, reached as base, base + a_m, base + 2 a_m, base + 3 a_m. */
         const float *a0 = t->a + t->a_off[e], *a1 = rows > 4 ? a0 + 4 * a_m : a0;
         const float *a2 = rows > 8 ? a0 + 8 * a_m : a0, *a3 = rows > 12 ? a0 + 12 * a_m : a0;
-        const float *b = t->b + t->b_off[e], *ahead = t->ahead;
+        const float *b = t->b + t->b_off[e];
+        uintptr_t ahead = t->ahead ? t->ahead : (uintptr_t)b;
 
         VEC_UNROLL_4
         for (int64_t p = t->k; p > 0; p--) {
@@ -55,7 +56,7 @@ static VEC_FORCE_INLINE void tile_body(const gemm_tile *t, const int rows, const
                 for (int v = 0; v < vecs; v++)
                     acc[i][v] = vf32_fma(av, bv[v], acc[i][v]);
             }
-            __builtin_prefetch(ahead, 0, 2);
+            __builtin_prefetch((const void *)ahead, 0, 2);
             ahead += t->ahead_k;
             a0 += a_k;
             a1 += a_k;

@@ -474,8 +474,9 @@ static void multiply(const unit *u, int64_t lo, int64_t hi, int64_t c0, int64_t 
         t.a = u->weights + m * p->taps * p->depth * p->tile + (begin * p->depth + c0 * taps) * rows;
         t.row_bias = u->bias ? u->bias + u->row + m * p->tile : NULL;
         for (int64_t col = 0; col < u->cols; col += GEMM_NR) {
-            t.ahead = t.a + p->taps * p->depth * p->tile + rows * t.k * (col / GEMM_NR) / p->panels;
-            t.ahead_k = rows / p->panels + 1;
+            gemm_tile_ahead(&t, t.a,
+                            p->taps * p->depth * p->tile + rows * t.k * (col / GEMM_NR) / p->panels,
+                            rows / p->panels + 1);
             t.b = u->packed + (p->shared ? c0 * taps * p->panels * GEMM_NR : 0) + col * t.k;
             t.c = panel_place(u, col, &t.c_m) + m * p->tile * t.c_m;
             gemm_tile_run(&t, (int)rows, (int)conv_min(GEMM_NR, u->cols - col));

@@ -364,8 +364,8 @@ static void multiply(const unit *u, const float *weights)
             for (int64_t j = 0; j * GEMM_NR < u->patches; j++) {
                 t.b = u->source + e * source_spot(p) + j * p->depth * GEMM_NR;
                 t.c = u->result + e * result_spot(p) + m * p->tile * width + j * GEMM_NR;
-                t.ahead = t.a + p->depth * t.a_k * (p->panels + j) / p->panels;
-                t.ahead_k = t.a_k / p->panels + 1;
+                gemm_tile_ahead(&t, t.a, p->depth * t.a_k * (p->panels + j) / p->panels,
+                                t.a_k / p->panels + 1);
                 gemm_tile_run(&t, (int)t.a_k, (int)conv_min(GEMM_NR, u->patches - j * GEMM_NR));
             }
         }
