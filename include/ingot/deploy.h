@@ -76,6 +76,22 @@ typedef struct ingot_graph ingot_graph;
 
 /** Reads the graph of a model file, or of a file that holds a graph's text, and verifies it. */
 INGOT_API ingot_graph *ingot_graph_load(ingot_context *ctx, const char *path);
+
+/** How a graph is compiled to be looked at; all zero = the defaults. */
+typedef struct ingot_graph_compile_options {
+    int64_t batch;     /**< in place of the unknown dimension B; 0 = 1 */
+    const char *after; /**< the pass whose result is kept, "trace" for the graph before them all;
+                          NULL = the last; docs/compiler.md lists them */
+} ingot_graph_compile_options;
+
+/** Compiles a graph as its user would: one that changes its parameters as a training step, any
+   other as a session does. The new graph is the one after a pass. opt may be NULL. Errors: an
+   unknown pass, a batch below 1, an op without a kernel for its types, sizes that overflow. */
+INGOT_API ingot_graph *ingot_graph_compile(const ingot_graph *g,
+                                           const ingot_graph_compile_options *opt);
+/** The memory plan of a compiled graph as text: sizes, then a line for each step. NULL for a graph
+    that ingot_graph_compile did not make. Lives as long as g. */
+INGOT_API const char *ingot_graph_memory(const ingot_graph *g);
 /** NULL is allowed. */
 INGOT_API void ingot_graph_free(ingot_graph *g);
 /** The text form: parsing it and printing again gives the same bytes. Lives as long as g. */

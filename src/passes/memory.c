@@ -234,7 +234,7 @@ static value *dying_input(const planner *p, size_t i, const value *v)
 
         if (r && (p->needs[i].inplace >> k & 1u) && p->block[r->id] != SIZE_MAX &&
             p->plan->places[r->id].kind == PLACE_ARENA && p->last[r->id] == i &&
-            p->blocks[p->block[r->id]].last == i && type_equal(&n->in[k]->type, &v->type) &&
+            p->blocks[p->block[r->id]].holder == r && type_equal(&n->in[k]->type, &v->type) &&
             times_read(p, n, r) == 1)
             return r;
     }
@@ -258,11 +258,13 @@ static bool make_blocks(planner *p)
             if (from) {
                 p->block[v->id] = p->block[from->id];
                 p->blocks[p->block[v->id]].last = p->last[v->id];
+                p->blocks[p->block[v->id]].holder = v;
                 continue;
             }
             p->block[v->id] = add_block(p, type_bytes(&v->type), i, p->last[v->id]);
             if (p->block[v->id] == SIZE_MAX)
                 return false;
+            p->blocks[p->block[v->id]].holder = v;
         }
         p->work_block[i] = SIZE_MAX;
         if (is_step(n) && p->needs[i].work > 0) {
@@ -368,6 +370,20 @@ static void finish_places(planner *p)
             p->plan->copies[i].offset = p->blocks[p->plan->copies[i].offset].offset;
 }
 
+static void count_live(planner *p)
+{
+    size_t *live = p->plan->live;
+
+    /* what begins at each node less what has ended before it, then their running sum */
+    for (size_t i = 0; i < p->n_blocks; i++) {
+        live[p->blocks[i].first] += p->blocks[i].bytes;
+        if (p->blocks[i].last < p->g->n_nodes)
+            live[p->blocks[i].last + 1] -= p->blocks[i].bytes;
+    }
+    for (size_t i = 1; i <= p->g->n_nodes; i++)
+        live[i] += live[i - 1];
+}
+
 static bool planner_init(planner *p, memory_plan *plan, const graph *g, error *e)
 {
     size_t v = (size_t)g->n_values + 1, n = g->n_nodes + 1;
@@ -379,6 +395,7 @@ static bool planner_init(planner *p, memory_plan *plan, const graph *g, error *e
     plan->places = arena_array(m, v, sizeof *plan->places, e);
     plan->work_offset = arena_array(m, n, sizeof *plan->work_offset, e);
     plan->pack_after = arena_array(m, n, sizeof *plan->pack_after, e);
+    plan->live = arena_array(m, n, sizeof *plan->live, e);
     plan->copies = arena_array(m, g->n_outputs + g->n_params + 1, sizeof *plan->copies, e);
     p->root = arena_array(m, v, sizeof *p->root, e);
     p->def = arena_array(m, v, sizeof *p->def, e);
@@ -386,8 +403,8 @@ static bool planner_init(planner *p, memory_plan *plan, const graph *g, error *e
     p->block = arena_array(m, v, sizeof *p->block, e);
     p->work_block = arena_array(m, n, sizeof *p->work_block, e);
     p->assign = arena_array(m, g->n_params + 1, sizeof *p->assign, e);
-    if (!plan->places || !plan->work_offset || !plan->pack_after || !plan->copies || !p->root ||
-        !p->def || !p->last || !p->block || !p->work_block || !p->assign)
+    if (!plan->places || !plan->work_offset || !plan->pack_after || !plan->live || !plan->copies ||
+        !p->root || !p->def || !p->last || !p->block || !p->work_block || !p->assign)
         return false;
     for (size_t i = 0; i < v; i++)
         p->block[i] = SIZE_MAX;
@@ -406,8 +423,10 @@ bool memory_plan_make(memory_plan *plan, const graph *g, const node_needs *needs
         place_assigns(&p);
         ok = make_blocks(&p) && place_blocks(&p);
     }
-    if (ok)
+    if (ok) {
         finish_places(&p);
+        count_live(&p);
+    }
     mem_free(g->alloc, p.blocks, p.cap_blocks * sizeof *p.blocks);
     if (!ok)
         memory_plan_free(plan);

@@ -9,6 +9,7 @@
 typedef struct block {
     size_t bytes, offset;
     size_t first, last;
+    const value *holder; /* whose it is by now: results take over what an input leaves */
 } block;
 
 typedef struct planner {

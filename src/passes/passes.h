@@ -41,6 +41,8 @@ extern const pass_row passes[];
 bool passes_run(graph *g, const pass_options *o, error *e);
 /* Whether every name in the list is a pass that may be left out; else an error that lists those. */
 bool passes_off_check(const char *off, error *e);
+/* Whether name is a pass or "trace", the graph before them all; else an error that lists them. */
+bool passes_name_check(const char *name, error *e);
 
 /* By value id: whether it is the same in every run as long as the params are. NULL: no memory. */
 bool *fixed_values(const graph *g, arena *mem, error *e);
@@ -86,6 +88,7 @@ typedef struct memory_plan {
     place *places;       /* by value id */
     size_t *work_offset; /* by node index; SIZE_MAX = none */
     size_t *pack_after; /* by node index, keeps_work: the node after which its leading phases run */
+    size_t *live;       /* by node index: bytes of the arena in use while it runs */
     late_copy *copies;
     size_t n_copies;
     size_t arena_bytes; /* the peak */

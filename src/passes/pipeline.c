@@ -62,6 +62,19 @@ bool passes_off_check(const char *off, error *e)
     return true;
 }
 
+bool passes_name_check(const char *name, error *e)
+{
+    if (strcmp(name, "trace") == 0)
+        return true;
+    for (const pass_row *p = passes; p->name; p++)
+        if (strcmp(name, p->name) == 0)
+            return true;
+    return fail(e, INGOT_E_ARGUMENT,
+                "'%.64s' is no pass; in their order they are trace (before them all), expand, "
+                "simplify, fold, cse, absorb, prune, fuse, hoist, tidy",
+                name);
+}
+
 bool passes_run(graph *g, const pass_options *o, error *e)
 {
     if (!graph_verify(g, e) || (o->after && !o->after(o->after_user, "trace", g, e)))

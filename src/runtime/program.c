@@ -55,9 +55,8 @@ struct program {
 
 /* --- compile ---------------------------------------------------------------------------------- */
 
-static bool save_graph(void *user, const char *pass, const graph *g, error *e)
+static bool save_graph(engine *eng, const char *pass, const graph *g, error *e)
 {
-    engine *eng = user;
     const char *folder = eng->ctx->opt.save_graphs;
     const char *path;
     arena mem;
@@ -79,6 +78,19 @@ static bool save_graph(void *user, const char *pass, const graph *g, error *e)
     buffer_free(&text);
     arena_free(&mem);
     return ok;
+}
+
+typedef struct watcher {
+    engine *eng;
+    const program_options *o;
+} watcher;
+
+static bool watch(void *user, const char *pass, const graph *g, error *e)
+{
+    const watcher *w = user;
+
+    return save_graph(w->eng, pass, g, e) &&
+           (!w->o || !w->o->after || w->o->after(w->o->after_user, pass, g, e));
 }
 
 static bool fold_node(void *user, const node *n, void *const *out)
@@ -276,13 +288,14 @@ static bool allocate(program *p, error *e)
 
 static bool compile(program *p, const program_options *o, error *e)
 {
+    watcher w = {p->eng, o};
     pass_options po = {
         .fold = fold_node,
         .fold_user = p->eng,
         .fixed_params = o && o->fixed_params,
         .off = p->eng->ctx->opt.passes_off,
-        .after = save_graph,
-        .after_user = p->eng,
+        .after = watch,
+        .after_user = &w,
     };
     bool *fixed = NULL;
     bool ok = passes_run(p->g, &po, e);
@@ -411,4 +424,9 @@ const graph *program_graph(const program *p)
 const memory_plan *program_memory(const program *p)
 {
     return &p->plan;
+}
+
+size_t program_scratch(const program *p)
+{
+    return p->scratch_bytes;
 }

@@ -12,6 +12,9 @@ typedef struct program_options {
     /* Params are bound once, before the first run, and their memory does not change: what depends
        on them alone is computed in that run and kept. */
     bool fixed_params;
+    /* Sees the graph before the passes ("trace") and after each. NULL = none. */
+    bool (*after)(void *user, const char *pass, const graph *g, error *e);
+    void *after_user;
 } program_options;
 
 /* Compiles a copy of g (no symbolic dimension left: graph_bind before). o may be NULL. */
@@ -27,5 +30,7 @@ bool program_run(program *p, void *const *inputs, void *const *outputs, error *e
 
 const graph *program_graph(const program *p); /* as compiled */
 const memory_plan *program_memory(const program *p);
+size_t
+program_scratch(const program *p); /* bytes that all threads take together, besides the plan */
 
 #endif

@@ -91,6 +91,10 @@ static void the_chain_holds(void **state)
     shell_same(s, "g1.txt", "g2.txt");
     shell_expect(s, 0, "digraph", "@ graph --dot run/model.ingot");
     shell_expect(s, 0, "\"parameters\"", "@ graph --json run/model.ingot");
+    shell_expect(s, 0, "arena", "@ graph --memory --batch 16 run/model.ingot");
+    shell_expect(s, 0, "fused(", "@ graph --after fuse run/model.ingot");
+    shell_expect(s, 1, "'melt' is no pass", "@ graph --after melt run/model.ingot");
+    shell_expect(s, 2, "--batch", "@ graph --memory --batch 0 run/model.ingot");
     shell_expect(s, 0, "6 pictures",
                  "@ data convert --test --limit 6 --classes top,middle,bottom data pictures");
     shell_expect(s, 0, "pictures/middle/000001.png: middle",

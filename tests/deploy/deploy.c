@@ -386,6 +386,47 @@ static void a_graph_can_be_looked_at(void **state)
     ingot_close(ctx);
 }
 
+/* Compiled to be looked at: batch norm is there after no pass and gone after the last; the plan is
+   spelled out; what can't be compiled is an error. */
+static void a_graph_can_be_compiled_to_look_at(void **state)
+{
+    ingot_context *ctx = ingot_open(NULL),
+                  *unfused = ingot_open(&(ingot_context_options){.passes_off = "fuse"});
+    ingot_graph *g = ingot_graph_load(ctx, model), *traced, *last;
+    const char *memory;
+
+    (void)state;
+    assert_null(ingot_graph_memory(g));
+    traced = ingot_graph_compile(g, &(ingot_graph_compile_options){.batch = 3, .after = "trace"});
+    last = ingot_graph_compile(g, NULL);
+    assert_non_null(traced);
+    assert_non_null(last);
+    assert_non_null(strstr(ingot_graph_text(traced), "f32[3,1,8,8] = input"));
+    assert_non_null(strstr(ingot_graph_text(last), "f32[1,1,8,8] = input"));
+    assert_non_null(strstr(ingot_graph_text(traced), "= linear("));
+    assert_null(strstr(ingot_graph_text(last), "= linear("));
+    memory = ingot_graph_memory(last);
+    assert_non_null(strstr(memory, "  arena: "));
+    assert_non_null(strstr(memory, "  parameters\n"));
+    assert_non_null(strstr(memory, "########################################")); /* the peak */
+    ingot_graph_free(traced);
+    ingot_graph_free(last);
+    assert_null(ingot_graph_compile(g, &(ingot_graph_compile_options){.after = "fusion"}));
+    check_error(ctx, INGOT_E_ARGUMENT, "'fusion' is no pass");
+    assert_null(ingot_graph_compile(g, &(ingot_graph_compile_options){.batch = -1}));
+    check_error(ctx, INGOT_E_ARGUMENT, "batch: -1");
+    assert_null(ingot_graph_compile(g, &(ingot_graph_compile_options){.batch = INT64_MAX / 2}));
+    check_error(ctx, INGOT_E_SHAPE, "overflows");
+    assert_null(ingot_graph_compile(NULL, NULL));
+    ingot_graph_free(g);
+    g = ingot_graph_load(unfused, model);
+    assert_null(ingot_graph_compile(g, &(ingot_graph_compile_options){.after = "fuse"}));
+    check_error(unfused, INGOT_E_ARGUMENT, "passes_off");
+    ingot_graph_free(g);
+    ingot_close(unfused);
+    ingot_close(ctx);
+}
+
 static void equal_nets_give_equal_files(void **state)
 {
     ingot_context *ctx = ingot_open(&(ingot_context_options){.seed = 5, .threads = 3});
@@ -426,6 +467,7 @@ int main(void)
         cmocka_unit_test(what_no_file_can_hold_is_refused),
         cmocka_unit_test(weights_are_plain_safetensors),
         cmocka_unit_test(a_graph_can_be_looked_at),
+        cmocka_unit_test(a_graph_can_be_compiled_to_look_at),
         cmocka_unit_test(equal_nets_give_equal_files),
     };
 

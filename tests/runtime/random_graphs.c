@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random graphs of ops that change shapes, broadcast, reduce, multiply and share values: compiled,
    fused or not, they give the bits of the same ops run one by one; their text round-trips after
-   every pass; a pass run again changes nothing. */
+   every pass; a pass run again changes nothing; what is computed once, from parameters that never
+   change, gives in every run what computing it each time gives. */
 #include "runtime/both.h"
 
 #include "base/random.h"
 #include "runtime/function.h"
 
-#define GRAPHS  120
+#include <stdlib.h>
+
 #define VALUES  40
 #define IN      3
 #define RESULTS 4
+
+static uint64_t n_graphs = 1000; /* the program's argument says otherwise */
 
 typedef struct dice {
     rng_key key;
@@ -155,7 +159,7 @@ static void compiled_graphs_keep_every_bit(void **state)
     (void)state;
     for (int m = 0; m < 3; m++)
         ctx[m] = ingot_open(&options[m]);
-    for (uint64_t seed = 0; seed < GRAPHS; seed++) {
+    for (uint64_t seed = 0; seed < n_graphs; seed++) {
         recipe r = {seed, seed % 2 == 1};
         ingot_tensor *out[3][RESULTS + IN];
 
@@ -210,7 +214,7 @@ static void passes_verify_repeat_and_print(void **state)
     (void)state;
     buffer_init(&text, NULL, 0);
     buffer_init(&again, NULL, 0);
-    for (uint64_t seed = 0; seed < GRAPHS; seed++) {
+    for (uint64_t seed = 0; seed < n_graphs; seed++) {
         recipe r = {seed, seed % 2 == 1};
         type t = type_make(INGOT_F32, 2, (const int64_t[]){4, 6}), types[IN] = {t, t, t};
         trace *tr = function_trace(ctx, "random", build, &r, types, IN, NULL, NULL);
@@ -236,12 +240,95 @@ static void passes_verify_repeat_and_print(void **state)
     ingot_close(ctx);
 }
 
-int main(void)
+/* The graph with its inputs but the first turned into parameters. */
+static graph *with_params(const graph *g, const op_registry *ops, buffer *text)
+{
+    error e = {0};
+    graph *made;
+    int inputs = 0;
+
+    text_of(g, text);
+    for (char *at = text->data; (at = strstr(at, " = input ")) != NULL; at += 8)
+        if (inputs++ > 0)
+            memcpy(at, " = param ", 9);
+    made = graph_parse(NULL, ops, text->data, text->len, &e);
+    if (!made)
+        fail_msg("%s in\n%s", e.text, text->data);
+    return made;
+}
+
+/* Binds and runs; the largest use of the arena that the plan speaks of is the arena. */
+static void run_program(program *p, float (*data)[24], const float *x, float (*out)[24])
+{
+    const memory_plan *m = program_memory(p);
+    void *in[1] = {(void *)(uintptr_t)x}, *to[RESULTS + IN];
+    size_t live = 0;
+    error e = {0};
+
+    for (size_t i = 0; i < program_graph(p)->n_nodes; i++)
+        live = m->live[i] > live ? m->live[i] : live;
+    assert_true(live <= m->arena_bytes && m->arena_bytes <= m->naive_bytes);
+    for (size_t i = 0; i < program_graph(p)->n_params; i++)
+        program_bind_param(p, i, data[i]);
+    for (int i = 0; i < RESULTS + IN; i++)
+        to[i] = out[i];
+    if (!program_run(p, in, to, &e))
+        fail_msg("%s", e.text);
+}
+
+static void once_is_as_good_as_each_time(void **state)
+{
+    ingot_context *ctx = open_mode(INGOT_GRAPH, 0);
+    buffer text;
+
+    (void)state;
+    buffer_init(&text, NULL, 0);
+    for (uint64_t seed = 0; seed < n_graphs; seed++) {
+        recipe r = {seed, seed % 4 == 1};
+        type t = type_make(INGOT_F32, 2, (const int64_t[]){4, 6}), types[IN] = {t, t, t};
+        trace *tr = function_trace(ctx, "random", build, &r, types, IN, NULL, NULL);
+        float data[IN][24], x[24], first[RESULTS + IN][24] = {0}, second[RESULTS + IN][24] = {0};
+        program *each, *once;
+        error e = {0};
+        graph *g;
+
+        check_ok(ctx);
+        g = with_params(tr->g, ctx->engine->ops, &text);
+        each = program_new(ctx->engine, g, NULL, &e);
+        once = program_new(ctx->engine, g, &(program_options){.fixed_params = true}, &e);
+        if (!each || !once)
+            fail_msg("seed %d: %s", (int)seed, e.text);
+        for (int k = 0; k < IN; k++)
+            for (int i = 0; i < 24; i++)
+                data[k][i] = (float)rng_normal(rng_split(rng_seed(seed), (uint64_t)k), (uint64_t)i);
+        for (int run = 0; run < 2; run++) {
+            for (int i = 0; i < 24; i++)
+                x[i] = data[0][i] + (float)run;
+            run_program(each, data + 1, x, first);
+            run_program(once, data + 1, x, second);
+            if (memcmp(first, second, sizeof first) != 0)
+                fail_msg("seed %d: run %d with what is computed once differs", (int)seed, run);
+        }
+        program_free(each);
+        program_free(once);
+        graph_free(g);
+        trace_free(tr);
+    }
+    buffer_free(&text);
+    ingot_close(ctx);
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compiled_graphs_keep_every_bit),
         cmocka_unit_test(passes_verify_repeat_and_print),
+        cmocka_unit_test(once_is_as_good_as_each_time),
     };
 
+    if (argc == 2)
+        n_graphs = strtoull(argv[1], NULL, 10);
+    if (n_graphs == 0)
+        return 2;
     return cmocka_run_group_tests_name("runtime/random_graphs", tests, NULL, NULL);
 }
