@@ -44,7 +44,6 @@ typedef struct op_row {
     double (*flops)(const type *in, const type *out); /* NULL = one per output element */
     op_class kind;
     amp_class amp;
-    bool random; /* not merged by cse, not folded */
     struct {
         const char *name; /* NULL = none of the same meaning */
         int since;        /* first opset with it */

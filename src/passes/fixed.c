@@ -17,7 +17,7 @@ bool *fixed_values(const graph *g, arena *mem, error *e)
         bool same = n->form == NODE_PARAM || n->form == NODE_CONST;
 
         if (n->form == NODE_FUSED || (n->form == NODE_OP && node_class(n) != OP_EFFECT)) {
-            same = n->form == NODE_FUSED || !n->op->row->random;
+            same = true;
             for (int k = 0; same && k < n->n_in; k++)
                 same = !n->in[k] || fixed[n->in[k]->id];
         }

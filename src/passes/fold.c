@@ -9,7 +9,7 @@
 
 static bool foldable(const rewriter *w, const node *n)
 {
-    if (n->form != NODE_OP || n->n_in == 0 || n->op->row->random || node_class(n) == OP_EFFECT)
+    if (n->form != NODE_OP || n->n_in == 0 || node_class(n) == OP_EFFECT)
         return false;
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i] && rewrite_in(w, n->in[i])->def->form != NODE_CONST)

@@ -33,11 +33,15 @@ typedef struct pass_case {
     const char *name;
     pass_fn pass;
     const char *before, *after; /* bodies: what stands between the braces */
+    bool fixed;                 /* params never change */
 } pass_case;
 
-#define X    "  %0: f32[2,3] = input \"x\"\n"
-#define XY   "  %0: f32[2,3] = input \"x\"\n  %1: f32[2,3] = input \"y\"\n"
-#define SAME NULL
+#define X     "  %0: f32[2,3] = input \"x\"\n"
+#define XY    "  %0: f32[2,3] = input \"x\"\n  %1: f32[2,3] = input \"y\"\n"
+#define SAME  NULL
+#define IMAGE "  %0: f32[1,2,3,3] = input \"x\"\n  %1: f32[4,2,1,1] = param \"w\"\n"
+#define CONV \
+    "  %4: f32[1,4,3,3] = conv2d(%0, %1, _) {stride=[1], padding=[0], dilation=[1], groups=1}\n"
 
 static const pass_case cases[] = {
     {"linear is a product and a sum", pass_expand,
@@ -85,6 +89,41 @@ static const pass_case cases[] = {
      "  %0: f32[3,3] = input \"x\"\n  %1: f32[3,3] = matmul(%0, %0) {trans_x=false, trans_y=false}\n"
      "  return %1\n",
      SAME},
+    {"a node of constants is computed", pass_fold,
+     X "  %1: f32[] = const 4\n  %2: f32[] = sqrt(%1)\n  %3: f32[2,3] = mul(%0, %2)\n  return %3\n",
+     X "  %1: f32[] = const 2\n  %2: f32[2,3] = mul(%0, %1)\n  return %2\n"},
+    {"a scale moves into a convolution", pass_absorb,
+     IMAGE "  %2: f32[4] = param \"s\"\n  %3: f32[4,1,1] = reshape(%2) {shape=[4, 1, 1], "
+           "allow_zero=false}\n" CONV "  %5: f32[1,4,3,3] = mul(%4, %3)\n  return %5\n",
+     IMAGE "  %2: f32[4] = param \"s\"\n  %3: f32[4,1,1] = reshape(%2) {shape=[4, 1, 1], "
+           "allow_zero=false}\n" CONV "  %5: f32[4] = reshape(%3) {shape=[4], allow_zero=true}\n"
+           "  %6: f32[4,1,1,1] = reshape(%5) {shape=[4, 1, 1, 1], allow_zero=true}\n"
+           "  %7: f32[4,2,1,1] = mul(%1, %6)\n"
+           "  %8: f32[1,4,3,3] = conv2d(%0, %7, _) {stride=[1], padding=[0], dilation=[1], "
+           "groups=1}\n  return %8\n",
+     .fixed = true},
+    {"nothing moves where parameters learn", pass_absorb,
+     IMAGE "  %2: f32[4] = param \"s\"\n  %3: f32[4,1,1] = reshape(%2) {shape=[4, 1, 1], "
+           "allow_zero=false}\n" CONV "  %5: f32[1,4,3,3] = mul(%4, %3)\n  return %5\n",
+     SAME},
+    {"a scale that differs by place stays", pass_absorb,
+     IMAGE "  %2: f32[3,3] = param \"s\"\n  %3: f32[3,3] = exp(%2)\n" CONV
+           "  %5: f32[1,4,3,3] = mul(%4, %3)\n  return %5\n",
+     SAME, .fixed = true},
+    {"a convolution that others read stays", pass_absorb,
+     IMAGE "  %2: f32[4,1,1] = param \"s\"\n  %3: f32[4,1,1] = exp(%2)\n" CONV
+           "  %5: f32[1,4,3,3] = mul(%4, %3)\n  return %4, %5\n",
+     SAME, .fixed = true},
+    {"what depends on parameters alone comes first", pass_hoist,
+     X "  %1: f32[3] = param \"p\"\n  %2: f32[2,3] = exp(%0)\n  %3: f32[3] = exp(%1)\n"
+       "  %4: f32[2,3] = mul(%2, %3)\n  return %4\n",
+     X "  %1: f32[3] = param \"p\"\n  %2: f32[3] = exp(%1)\n  %3: f32[2,3] = exp(%0)\n"
+       "  %4: f32[2,3] = mul(%3, %2)\n  return %4\n",
+     .fixed = true},
+    {"parameters that learn hoist nothing", pass_hoist,
+     X "  %1: f32[3] = param \"p\"\n  %2: f32[2,3] = exp(%0)\n  %3: f32[3] = exp(%1)\n"
+       "  %4: f32[2,3] = mul(%2, %3)\n  return %4\n",
+     SAME},
 };
 
 static graph *parse(const char *body)
@@ -108,11 +147,20 @@ static void print(const graph *g, buffer *b)
     assert_true(graph_print(g, b, &e));
 }
 
+/* Stands for the device: whatever the node, 2. */
+static bool two(void *user, const node *n, void *const *out)
+{
+    (void)user;
+    (void)n;
+    *(float *)out[0] = 2;
+    return true;
+}
+
 static void run_case(void **state)
 {
     const pass_case *c = *state;
     graph *g = parse(c->before);
-    const pass_options opt = {0};
+    const pass_options opt = {.fold = two, .fixed_params = c->fixed};
     char want[4096];
     error e = {0};
     buffer first, second;
