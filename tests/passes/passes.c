@@ -33,7 +33,6 @@ typedef struct pass_case {
     const char *name;
     pass_fn pass;
     const char *before, *after; /* bodies: what stands between the braces */
-    bool fixed;                 /* params never change */
 } pass_case;
 
 #define X     "  %0: f32[2,3] = input \"x\"\n"
@@ -43,6 +42,7 @@ typedef struct pass_case {
 #define CONV \
     "  %4: f32[1,4,3,3] = conv2d(%0, %1, _) {stride=[1], padding=[0], dilation=[1], groups=1}\n"
 
+/* Parameters may change from run to run, as in training. */
 static const pass_case cases[] = {
     {"linear is a product and a sum", pass_expand,
      X "  %1: f32[4,3] = param \"w\"\n  %2: f32[4] = param \"b\"\n"
@@ -92,6 +92,18 @@ static const pass_case cases[] = {
     {"a node of constants is computed", pass_fold,
      X "  %1: f32[] = const 4\n  %2: f32[] = sqrt(%1)\n  %3: f32[2,3] = mul(%0, %2)\n  return %3\n",
      X "  %1: f32[] = const 2\n  %2: f32[2,3] = mul(%0, %1)\n  return %2\n"},
+    {"nothing moves where parameters learn", pass_absorb,
+     IMAGE "  %2: f32[4] = param \"s\"\n  %3: f32[4,1,1] = reshape(%2) {shape=[4, 1, 1], "
+           "allow_zero=false}\n" CONV "  %5: f32[1,4,3,3] = mul(%4, %3)\n  return %5\n",
+     SAME},
+    {"parameters that learn hoist nothing", pass_hoist,
+     X "  %1: f32[3] = param \"p\"\n  %2: f32[2,3] = exp(%0)\n  %3: f32[3] = exp(%1)\n"
+       "  %4: f32[2,3] = mul(%2, %3)\n  return %4\n",
+     SAME},
+};
+
+/* Parameters never change, as in a session. */
+static const pass_case fixed_cases[] = {
     {"a scale moves into a convolution", pass_absorb,
      IMAGE "  %2: f32[4] = param \"s\"\n  %3: f32[4,1,1] = reshape(%2) {shape=[4, 1, 1], "
            "allow_zero=false}\n" CONV "  %5: f32[1,4,3,3] = mul(%4, %3)\n  return %5\n",
@@ -100,30 +112,20 @@ static const pass_case cases[] = {
            "  %6: f32[4,1,1,1] = reshape(%5) {shape=[4, 1, 1, 1], allow_zero=true}\n"
            "  %7: f32[4,2,1,1] = mul(%1, %6)\n"
            "  %8: f32[1,4,3,3] = conv2d(%0, %7, _) {stride=[1], padding=[0], dilation=[1], "
-           "groups=1}\n  return %8\n",
-     .fixed = true},
-    {"nothing moves where parameters learn", pass_absorb,
-     IMAGE "  %2: f32[4] = param \"s\"\n  %3: f32[4,1,1] = reshape(%2) {shape=[4, 1, 1], "
-           "allow_zero=false}\n" CONV "  %5: f32[1,4,3,3] = mul(%4, %3)\n  return %5\n",
-     SAME},
+           "groups=1}\n  return %8\n"},
     {"a scale that differs by place stays", pass_absorb,
      IMAGE "  %2: f32[3,3] = param \"s\"\n  %3: f32[3,3] = exp(%2)\n" CONV
            "  %5: f32[1,4,3,3] = mul(%4, %3)\n  return %5\n",
-     SAME, .fixed = true},
+     SAME},
     {"a convolution that others read stays", pass_absorb,
      IMAGE "  %2: f32[4,1,1] = param \"s\"\n  %3: f32[4,1,1] = exp(%2)\n" CONV
            "  %5: f32[1,4,3,3] = mul(%4, %3)\n  return %4, %5\n",
-     SAME, .fixed = true},
+     SAME},
     {"what depends on parameters alone comes first", pass_hoist,
      X "  %1: f32[3] = param \"p\"\n  %2: f32[2,3] = exp(%0)\n  %3: f32[3] = exp(%1)\n"
        "  %4: f32[2,3] = mul(%2, %3)\n  return %4\n",
      X "  %1: f32[3] = param \"p\"\n  %2: f32[3] = exp(%1)\n  %3: f32[2,3] = exp(%0)\n"
-       "  %4: f32[2,3] = mul(%3, %2)\n  return %4\n",
-     .fixed = true},
-    {"parameters that learn hoist nothing", pass_hoist,
-     X "  %1: f32[3] = param \"p\"\n  %2: f32[2,3] = exp(%0)\n  %3: f32[3] = exp(%1)\n"
-       "  %4: f32[2,3] = mul(%2, %3)\n  return %4\n",
-     SAME},
+       "  %4: f32[2,3] = mul(%3, %2)\n  return %4\n"},
 };
 
 static graph *parse(const char *body)
@@ -156,11 +158,10 @@ static bool two(void *user, const node *n, void *const *out)
     return true;
 }
 
-static void run_case(void **state)
+static void run_case(const pass_case *c, bool fixed)
 {
-    const pass_case *c = *state;
     graph *g = parse(c->before);
-    const pass_options opt = {.fold = two, .fixed_params = c->fixed};
+    const pass_options opt = {.fold = two, .fixed_params = fixed};
     char want[4096];
     error e = {0};
     buffer first, second;
@@ -179,14 +180,29 @@ static void run_case(void **state)
     graph_free(g);
 }
 
+static void learning(void **state)
+{
+    run_case(*state, false);
+}
+
+static void fixed(void **state)
+{
+    run_case(*state, true);
+}
+
+#define COUNT(t) (sizeof(t) / sizeof *(t))
+
 int main(void)
 {
-    struct CMUnitTest tests[sizeof cases / sizeof *cases];
-    static pass_case copies[sizeof cases / sizeof *cases];
+    static pass_case copies[COUNT(cases) + COUNT(fixed_cases)];
+    struct CMUnitTest tests[COUNT(copies)];
 
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        copies[i] = cases[i];
-        tests[i] = (struct CMUnitTest){copies[i].name, run_case, NULL, NULL, &copies[i]};
+    for (size_t i = 0; i < COUNT(copies); i++) {
+        bool learns = i < COUNT(cases);
+
+        copies[i] = learns ? cases[i] : fixed_cases[i - COUNT(cases)];
+        tests[i] =
+            (struct CMUnitTest){copies[i].name, learns ? learning : fixed, NULL, NULL, &copies[i]};
     }
     return cmocka_run_group_tests_name("passes", tests, setup, teardown);
 }
